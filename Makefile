@@ -1,0 +1,143 @@
+# attnd: every build, run and test goes through these targets. `make help` explains them.
+#
+# One variant is built at a time, into build/$(VARIANT): release (default), debug, asan (address, undefined behaviour
+# and leaks), tsan. CC=clang works as well as gcc. A change of any flag rebuilds what it touches.
+
+VERSION := 0.1.0
+VARIANT ?= release
+CC      ?= gcc
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+
+# What a machine needs from its distribution (Debian's names): to build and serve, and to test.
+BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libopenblas-dev
+TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev
+
+OUT := build/$(VARIANT)
+
+# -ffp-contract=off: whether a product and a sum are fused must not depend on the compiler, or bits would.
+COMMON   := -std=c17 -D_GNU_SOURCE -g -pthread -ffp-contract=off -fno-math-errno \
+            -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
+HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
+release  := -O3 $(HARDEN)
+debug    := -O0 -fno-omit-frame-pointer
+asan     := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+tsan     := -O1 -fno-omit-frame-pointer -fsanitize=thread
+ifeq ($($(VARIANT)),)
+$(error unknown VARIANT '$(VARIANT)'; one of release, debug, asan, tsan)
+endif
+ifeq ($(WERROR),1)
+COMMON += -Werror
+endif
+
+GIT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
+LIBS       := libmicrohttpd jansson openblas
+TEST_LIBS  := check libcurl
+# Recursive on purpose: pkg-config may not be there before `make deps` has run.
+PKG_CFLAGS  = $(shell pkg-config --cflags $(LIBS))
+PKG_LDLIBS  = $(shell pkg-config --libs $(LIBS)) -lm -ldl
+TEST_CFLAGS = $(shell pkg-config --cflags $(TEST_LIBS)) -I. -Itests/support
+TEST_LDLIBS = $(shell pkg-config --libs $(TEST_LIBS)) $(PKG_LDLIBS)
+CFLAGS_ALL  = $(COMMON) $($(VARIANT)) $(PKG_CFLAGS) $(CFLAGS)
+LDFLAGS_ALL = $($(VARIANT)) -pthread -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS)
+
+SOURCES := $(sort $(wildcard engine/*/*.c config/*.c server/*.c server/*/*.c))
+OBJECTS := $(SOURCES:%.c=$(OUT)/obj/%.o)
+# Everything but main, for the test programs to link.
+PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
+
+SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
+suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
+SUITES  := $(sort $(foreach kind,unit golden api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
+
+.PHONY: all
+all: $(OUT)/attnd ## build build/$(VARIANT)/attnd (the default)
+
+.PHONY: run
+run: deps ## install what is missing, build, and serve the demo models on 127.0.0.1:8080 and [::1]:8080
+	@$(MAKE) --no-print-directory all
+	@exec $(OUT)/attnd serve $(ARGS)
+
+.PHONY: test
+test: test-deps ## install what the tests need, build, and run every ordinary test
+	@$(MAKE) --no-print-directory check
+
+.PHONY: check
+check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) lint ## build and run the tests without installing anything
+	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/$$suite; done
+
+.PHONY: lint
+lint: ## check the directions between the parts, prefixes and banned functions
+	@set -e; for script in $(wildcard tests/lint/*.sh); do sh $$script; done
+
+.PHONY: debug asan tsan
+debug asan tsan: ## build build/debug, build/asan or build/tsan
+	@$(MAKE) --no-print-directory VARIANT=$@ all
+
+# Installs only what is missing: no network is touched, and no root needed, where everything is there.
+define install_packages
+	@missing=""; for p in $(1); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \
+	if [ -n "$$missing" ]; then \
+	    command -v apt-get >/dev/null || { echo "make deps knows Debian's packages only; install these by hand:$$missing" >&2; exit 1; }; \
+	    as_root=""; [ "$$(id -u)" = 0 ] || as_root="sudo"; \
+	    echo "installing$$missing"; \
+	    $$as_root apt-get -q update >/dev/null && \
+	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install $$missing >/dev/null; \
+	fi
+endef
+
+.PHONY: deps
+deps: ## install the distribution's packages that building and serving need (root or sudo)
+	$(call install_packages,$(BUILD_PACKAGES))
+
+.PHONY: test-deps
+test-deps: ## install those that the tests need as well
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES))
+
+.PHONY: format
+format: ## format every source file with clang-format
+	clang-format -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: clean
+clean: ## remove build/
+	rm -rf build
+
+.PHONY: help
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "  VARIANT=release|debug|asan|tsan, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
+
+$(OUT)/attnd: $(OBJECTS) $(OUT)/flags
+	$(CC) $(LDFLAGS_ALL) -o $@ $(OBJECTS) $(PKG_LDLIBS)
+
+define suite_program
+$(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
+	@mkdir -p $$(@D)
+	$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
+endef
+$(foreach kind,$(SUITES),$(eval $(call suite_program,$(kind))))
+
+$(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(OUT)/obj/%.o: %.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+
+# The version and the commit change often; only the file that shows them is rebuilt for it.
+$(OUT)/obj/server/version.o: CFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_COMMIT='"$(GIT_COMMIT)"'
+$(OUT)/obj/server/version.o: $(OUT)/commit
+
+# Rewritten only when its content changes, so that a change of compiler, flags or commit rebuilds what depends on it.
+define stamp
+	@mkdir -p $(@D); echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' > $@
+endef
+.PHONY: FORCE
+$(OUT)/flags: FORCE
+	$(call stamp,$(CC) $(CFLAGS_ALL) $(LDFLAGS_ALL))
+$(OUT)/commit: FORCE
+	$(call stamp,$(VERSION) $(GIT_COMMIT))
+
+-include $(shell find $(OUT)/obj -name '*.d' 2>/dev/null)

@@ -1,0 +1,53 @@
+/* One request's story in call order: body → decode → find model and layer → bind → plan → reserve → run → encode.
+ * Read this first. It knows no HTTP library: the daemon and `attnd run` go through the same code, so both give the
+ * same bytes.
+ *
+ *   any thread   srv_pipeline_start     hands the body over and returns at once
+ *   worker       decode … plan          one tile of the pool
+ *   workers      run                    the engine's tiles
+ *   worker       encode, then done(…)   the answer is whole before anybody hears of it
+ */
+#ifndef SRV_PIPELINE_H
+#define SRV_PIPELINE_H
+
+#include "engine/engine.h"
+#include "server/jobs/budget.h"
+#include "server/models.h"
+#include "server/problem.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What all requests share; outlives them. */
+typedef struct srv_service {
+    srv_models *models;
+    attn_pool *pool;
+    srv_budget *budget; /* bytes that requests may hold together */
+} srv_service;
+
+/* Milliseconds spent per stage, for Server-Timing and the log. */
+typedef struct srv_timing {
+    double parse, queue, compute, encode;
+} srv_timing;
+
+typedef struct srv_answer {
+    srv_problem problem; /* SRV_NO_PROBLEM: body is the answer */
+    char *body;          /* malloc'ed; the receiver frees it */
+    size_t size;
+    srv_timing timing;
+} srv_answer;
+
+typedef struct srv_job srv_job;
+
+/* Called once on a worker; owns answer->body from then on. The job is gone when it returns. */
+typedef void srv_done(void *context, srv_answer *answer);
+
+/* Starts an attention request. Takes `body` (malloc'ed, `size` bytes) over. NULL without memory: done is not called
+ * and the body is still the caller's. */
+srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, srv_done *done, void *context);
+
+/* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until done
+ * returns. */
+void srv_pipeline_cancel(srv_job *job);
+
+#endif

@@ -1,0 +1,28 @@
+/* The main of every test program: runs all suites linked into it and exits 1 if any check failed or none ran.
+ * `program NAME` runs the suite of that name only. CK_FORK=no keeps everything in one process for a debugger. */
+#include "suites.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { MAX_SUITES = 256 };
+static Suite *(*makers[MAX_SUITES])(void);
+static int maker_count;
+
+void suites_add(Suite *(*make)(void)) {
+    if (maker_count == MAX_SUITES) {
+        fputs("more suites than MAX_SUITES\n", stderr);
+        abort();
+    }
+    makers[maker_count++] = make;
+}
+
+int main(int argc, char **argv) {
+    SRunner *runner = srunner_create(NULL);
+    for (int i = 0; i < maker_count; i++) srunner_add_suite(runner, makers[i]());
+    srunner_run(runner, argc > 1 ? argv[1] : NULL, NULL, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner), run = srunner_ntests_run(runner);
+    srunner_free(runner);
+    if (run == 0) fputs("no test ran\n", stderr);
+    return failed == 0 && run > 0 ? 0 : 1;
+}
