@@ -1,8 +1,8 @@
 /* attnd's engine: tensors in, tensors out. The one header that other parts include.
  *
- * It knows no HTTP, no environment, no log and no exit. Public names begin with attn_ / ATTN_. Functions that can fail
- * return an attn_code, leave their outputs untouched on failure, and take an attn_error last. A _new is undone by
- * the _free of the same name; every _free(NULL) is fine. */
+ * It knows no HTTP, no environment, no log and no exit. Public names begin with attn_ / ATTN_. Functions that
+ * can fail return an attn_code, leave their outputs untouched on failure, and take an attn_error last. A _new
+ * is undone by the _free of the same name; every _free(NULL) is fine. */
 #ifndef ATTN_ENGINE_H
 #define ATTN_ENGINE_H
 

@@ -1,6 +1,6 @@
-/* One request's story in call order: body → decode → find model and layer → bind → plan → reserve → run → encode.
- * Read this first. It knows no HTTP library: the daemon and `attnd run` go through the same code, so both give the
- * same bytes.
+/* One request's story in call order: body → decode → find model and layer → bind → plan → reserve → run →
+ * encode. Read this first. It knows no HTTP library: the daemon and `attnd run` go through the same code, so
+ * both give the same bytes.
  *
  *   any thread   srv_pipeline_start     hands the body over and returns at once
  *   worker       decode … plan          one tile of the pool
@@ -42,12 +42,12 @@ typedef struct srv_job srv_job;
 /* Called once on a worker; owns answer->body from then on. The job is gone when it returns. */
 typedef void srv_done(void *context, srv_answer *answer);
 
-/* Starts an attention request. Takes `body` (malloc'ed, `size` bytes) over. NULL without memory: done is not called
- * and the body is still the caller's. */
+/* Starts an attention request. Takes `body` (malloc'ed, `size` bytes) over. NULL without memory: done is not
+ * called and the body is still the caller's. */
 srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, srv_done *done, void *context);
 
-/* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until done
- * returns. */
+/* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until
+ * done returns. */
 void srv_pipeline_cancel(srv_job *job);
 
 #endif

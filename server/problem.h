@@ -10,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* id, status, stable code. Rows stand in the order in which they win where several apply (docs: the HTTP contract). */
+/* id, status, stable code. Rows stand in the order in which they win where several apply (docs: the HTTP
+ * contract). */
 #define SRV_PROBLEMS(X)                                                                                      \
     X(SRV_NO_PROBLEM, 200, "ok")                                                                             \
     X(SRV_BAD_HTTP, 400, "bad_http")                                                                         \
@@ -67,8 +68,9 @@ const char *srv_problem_code(const srv_problem *problem);
 
 void srv_problem_clear(srv_problem *problem);
 
-/* Sets a problem unless one is set already. Detail is made one line of valid UTF-8 (bad bytes become U+FFFD, control
- * characters '?'), cut where it is too long. Returns false, so that `return srv_problem_set(…)` reads well. */
+/* Sets a problem unless one is set already. Detail is made one line of valid UTF-8 (bad bytes become U+FFFD,
+ * control characters '?'), cut where it is too long. Returns false, so that `return srv_problem_set(…)` reads
+ * well. */
 __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem, srv_problem_id id,
                                                            srv_where_kind kind, const char *where,
                                                            const char *format, ...);
@@ -76,7 +78,8 @@ __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem,
 /* The problem that an engine error becomes; ATTN_CODES are mapped in one table. Returns false. */
 bool srv_problem_from_engine(srv_problem *problem, const attn_error *error);
 
-/* The problem+json document (RFC 9457), malloc'ed and NUL-terminated, its length in *size; NULL without memory. */
+/* The problem+json document (RFC 9457), malloc'ed and NUL-terminated, its length in *size; NULL without
+ * memory. */
 char *srv_problem_document(const srv_problem *problem, const char *request_id, size_t *size);
 
 #endif

@@ -1,5 +1,5 @@
-/* The slow, obvious attention in double precision: plain loops that follow the formulas. It decides what is right:
- * the tests hold the fast path to it. */
+/* The slow, obvious attention in double precision: plain loops that follow the formulas. It decides what is
+ * right: the tests hold the fast path to it. */
 #ifndef ATTN_ATTENTION_REFERENCE_H
 #define ATTN_ATTENTION_REFERENCE_H
 
@@ -19,7 +19,8 @@ typedef struct attn_reference {
 
 /* Computes one sequence of a planned request. Source of the formula: Vaswani et al. 2017, section 3.2.
  * Error: ATTN_NO_MEMORY. */
-attn_code attn_reference_compute(const attn_plan *plan, size_t sequence, attn_reference *out, attn_error *error);
+attn_code attn_reference_compute(const attn_plan *plan, size_t sequence, attn_reference *out,
+                                 attn_error *error);
 
 /* Frees the arrays; a zeroed value is fine. */
 void attn_reference_done(attn_reference *reference);

@@ -3,9 +3,9 @@
  * The life of a request:  attn_plan_make (exact bytes and flops; every size is checked here)
  *                      →  attn_run_new (the one allocation)  →  attn_run_submit (tiles on the pool)
  *                      →  done: attn_run_check, attn_run_view …  →  attn_run_free.
- * Letters: N sequences, L query positions, S key positions, H query heads, Hkv key/value heads, dk and dv head
- * widths, E the layer's own extra keys. Sequences may differ in length; all tensors are packed, no padding between
- * sequences: ΣL rows of inputs, ΣS rows of context and values. */
+ * Letters: N sequences, L query positions, S key positions, H query heads, Hkv key/value heads, dk and dv
+ * head widths, E the layer's own extra keys. Sequences may differ in length; all tensors are packed, no
+ * padding between sequences: ΣL rows of inputs, ΣS rows of context and values. */
 #ifndef ATTN_ATTENTION_REQUEST_H
 #define ATTN_ATTENTION_REQUEST_H
 
@@ -25,8 +25,8 @@ typedef struct attn_mask {
     size_t head_stride, query_stride;
 } attn_mask;
 
-/* Added to the scaled scores: values[h·head_stride + i·query_stride + j]; strides as above. −Infinity masks that key
- * (torch's additive mask); NaN and +Infinity must not occur. `values` NULL: none. */
+/* Added to the scaled scores: values[h·head_stride + i·query_stride + j]; strides as above. −Infinity masks
+ * that key (torch's additive mask); NaN and +Infinity must not occur. `values` NULL: none. */
 typedef struct attn_bias {
     const float *values;
     size_t head_stride, query_stride;
@@ -34,9 +34,9 @@ typedef struct attn_bias {
 
 /* One sequence of the batch. All its masks combine by AND. */
 typedef struct attn_sequence {
-    size_t queries;               /* L >= 1 */
-    size_t keys;                  /* S >= 1; equals queries without `context` */
-    const uint8_t *padding;       /* S booleans, non-zero = ignore this key; NULL: none */
+    size_t queries;         /* L >= 1 */
+    size_t keys;            /* S >= 1; equals queries without `context` */
+    const uint8_t *padding; /* S booleans, non-zero = ignore this key; NULL: none */
     attn_mask mask;
     attn_bias bias;
 } attn_sequence;
@@ -61,29 +61,35 @@ typedef struct attn_request {
     const float *values;  /* ΣS × d_value: values come from here; NULL: from where the keys come from */
     size_t d_model, d_key, d_value; /* widths of the three as given; those of absent ones are ignored */
 
-    attn_causal causal;   /* ATTN_CAUSAL_LAYER: the layer's default */
-    bool window_given;    /* false: the layer's default */
-    size_t window;        /* W >= 1: p − j < W, and j − p < W where not causal; p = i, or i + S − L with bottom_right.
-                             0: none */
-    float scale;          /* > 0 replaces the layer's; 0: the layer's */
+    attn_causal causal; /* ATTN_CAUSAL_LAYER: the layer's default */
+    bool window_given;  /* false: the layer's default */
+    size_t window;      /* W >= 1: p − j < W, and j − p < W where not causal; p = i, or i + S − L with
+                           bottom_right.      0: none */
+    bool scale_given;   /* false: the layer's own */
+    float scale;        /* any finite factor on q·k */
 
-    unsigned want;        /* ATTN_WANT_…, at least one */
-    const size_t *heads;  /* which maps and scores, in this order; NULL: all */
+    unsigned want;       /* ATTN_WANT_…, at least one */
+    const size_t *heads; /* which maps and scores, in this order; NULL: all */
     size_t head_count;
-    const size_t *queries; /* which rows of them, in this order; each must exist in every sequence; NULL: all */
+    const size_t
+        *queries; /* which rows of them, in this order; each must exist in every sequence; NULL: all */
     size_t query_count;
 } attn_request;
 
-/* A checked request: what will be done, where in the workspace, and what it costs. A plain value: may be copied. */
+/* A checked request: what will be done, where in the workspace, and what it costs. A plain value: may be
+ * copied. */
 typedef struct attn_plan {
-    attn_request request;  /* as given; causal, window, scale and widths resolved */
-    size_t workers;        /* for how many workers scratch memory is counted */
-    size_t total_queries;  /* ΣL */
-    size_t total_keys;     /* ΣS */
-    size_t map_floats;     /* of the maps asked for, all sequences together */
-    size_t result_floats;  /* of everything asked for */
-    size_t bytes;          /* of the one allocation that attn_run_new makes, exactly */
-    double flops;          /* multiplications and additions of the products that are computed */
+    attn_request
+        request;     /* as given; causal (OFF, TOP_LEFT or BOTTOM_RIGHT), window, scale and widths resolved */
+    size_t head_dim; /* dk, dv and d_out of this request (a parameter-free layer has none of its own) */
+    size_t value_dim, d_out;
+    size_t workers;       /* for how many workers scratch memory is counted */
+    size_t total_queries; /* ΣL */
+    size_t total_keys;    /* ΣS */
+    size_t map_floats;    /* of the maps asked for, all sequences together */
+    size_t result_floats; /* of everything asked for */
+    size_t bytes;         /* of the one allocation that attn_run_new makes, exactly */
+    double flops;         /* multiplications and additions of the products that are computed */
 
     /* Where things lie in the workspace, in floats; SIZE_MAX: not there. */
     size_t at_q, at_k, at_v, at_context, at_outputs, at_maps, at_scores, at_scratch;
@@ -94,16 +100,16 @@ typedef struct attn_plan {
 /* Checks a request and counts exactly what it takes. Touches only sizes and selections, never tensor values.
  * Errors, `where` being the field's JSON Pointer in the service's request ("/inputs", "/heads" …):
  *   ATTN_SHAPE            a width that the layer does not take, keys != queries without context …
- *   ATTN_RANGE            an empty batch or sequence, a selection out of range, empty or repeated, a scale <= 0
- *   ATTN_AMBIGUOUS_CAUSAL causal (or a window) without an alignment where L != S
- *   ATTN_CONFLICT         context missing for a cross block, values without context …
- *   ATTN_TOO_LARGE        sizes that overflow, or beyond what one BLAS call can index */
+ *   ATTN_RANGE            an empty batch or sequence, a selection out of range, empty or repeated, a scale
+ * not finite ATTN_AMBIGUOUS_CAUSAL causal (or a window) without an alignment where L != S ATTN_CONFLICT
+ * context missing for a cross block, values without context … ATTN_TOO_LARGE        sizes that overflow, or
+ * beyond what one BLAS call can index */
 attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan *out, attn_error *error);
 
 typedef struct attn_run attn_run;
 
-/* Called once on a worker when the run has ended. code: ATTN_OK, ATTN_CANCELLED, or ATTN_NOT_FINITE where a value that
- * was asked for is not finite (masked scores excepted). */
+/* Called once on a worker when the run has ended. code: ATTN_OK, ATTN_CANCELLED, or ATTN_NOT_FINITE where a
+ * value that was asked for is not finite (masked scores excepted). */
 typedef void attn_run_done(void *context, attn_run *run, attn_code code);
 
 /* Reserves the workspace: plan->bytes in one allocation. Error: ATTN_NO_MEMORY. */
@@ -115,13 +121,14 @@ void attn_run_submit(attn_run *run, attn_pool *pool, attn_run_done *done, void *
 /* Submits and waits; not from a worker of that pool. */
 attn_code attn_run_wait(attn_run *run, attn_pool *pool);
 
-/* No further tile starts; done is called with ATTN_CANCELLED unless the last tile had already started. Any thread,
- * between submit and the return of done. */
+/* No further tile starts; done is called with ATTN_CANCELLED unless the last tile had already started. Any
+ * thread, between submit and the return of done. */
 void attn_run_cancel(attn_run *run);
 
 const attn_plan *attn_run_plan(const attn_run *run);
 
-/* Query rows, counted over sequences and heads, that may see no key: weights 0, output the projection's bias. */
+/* Query rows, counted over sequences and heads, that may see no key: weights 0, output the projection's bias.
+ */
 size_t attn_run_rows_without_keys(const attn_run *run);
 
 typedef enum attn_result {

@@ -1,8 +1,9 @@
 /* The only door to OpenBLAS: one-thread matrix products, and which kernels the library uses.
  *
- * OpenBLAS picks its kernels once, when it is loaded, from the processor's model number. A release that is older than
- * the processor falls back to its oldest kernels and runs at a sixth of the speed. This part only tells what is in
- * use and what would be right; a program that wants to mend it sets OPENBLAS_CORETYPE and re-executes itself. */
+ * OpenBLAS picks its kernels once, when it is loaded, from the processor's model number. A release that is
+ * older than the processor falls back to its oldest kernels and runs at a sixth of the speed. This part only
+ * tells what is in use and what would be right; a program that wants to mend it sets OPENBLAS_CORETYPE and
+ * re-executes itself. */
 #ifndef ATTN_BLAS_BLAS_H
 #define ATTN_BLAS_BLAS_H
 
@@ -11,9 +12,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* C (m×n, row stride ldc) = alpha · A (m×k, lda) · B, beta·C added. B is k×n (ldb), or n×k where `b_transposed`.
- * Row-major. With beta == 0 the old C is not read. Sizes must fit an int (the plan checks them); m, n or k may be 0.
- * Any thread; each call uses the calling thread alone. */
+/* C (m×n, row stride ldc) = alpha · A (m×k, lda) · B, beta·C added. B is k×n (ldb), or n×k where
+ * `b_transposed`. Row-major. With beta == 0 the old C is not read. Sizes must fit an int (the plan checks
+ * them); m, n or k may be 0. Any thread; each call uses the calling thread alone. */
 void attn_gemm(bool b_transposed, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
                const float *b, size_t ldb, float beta, float *c, size_t ldc);
 
@@ -30,8 +31,8 @@ typedef enum attn_blas_level {
 attn_blas_level attn_blas_core_level(const char *core);
 /* What this processor and its operating system can run. */
 attn_blas_level attn_blas_processor_level(void);
-/* The name of the kernel set to ask for where `core` is in use on a processor of `level`; NULL where `core` is right
- * or unknown. */
+/* The name of the kernel set to ask for where `core` is in use on a processor of `level`; NULL where `core`
+ * is right or unknown. */
 const char *attn_blas_better_core(const char *core, attn_blas_level level);
 
 /* The kernel set in use, and the library's own description of its build. Static storage. */
@@ -42,8 +43,9 @@ size_t attn_blas_max_callers(void);
 /* Makes every call use one thread. Call once before the first attn_gemm. */
 void attn_blas_single_threaded(void);
 
-/* Compares products of odd and tiled sizes, with old NaN in C, with plain loops in double. Error: ATTN_NOT_FINITE or
- * ATTN_RANGE with the size and the difference, when the kernels compute wrong numbers here. */
+/* Compares products of odd and tiled sizes, with old NaN in C, with plain loops in double. Error:
+ * ATTN_NOT_FINITE or ATTN_RANGE with the size and the difference, when the kernels compute wrong numbers
+ * here. */
 attn_code attn_blas_self_test(attn_error *error);
 
 #endif

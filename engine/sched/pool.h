@@ -1,10 +1,10 @@
 /* The worker pool: jobs made of stages, stages made of tiles.
  *
- * A tile is a piece of work of some ten microseconds to some milliseconds; workers claim tiles one at a time, taking
- * turns between the jobs that run, so a large job spreads over all workers and a small one waits for one tile at
- * most. The last tile of a stage opens the next; after the last stage the job's `done` runs once, on a worker.
- * How a job is cut into tiles depends on its shape alone, never on the number of workers: that is what makes results
- * repeat their bits.
+ * A tile is a piece of work of some ten microseconds to some milliseconds; workers claim tiles one at a time,
+ * taking turns between the jobs that run, so a large job spreads over all workers and a small one waits for
+ * one tile at most. The last tile of a stage opens the next; after the last stage the job's `done` runs once,
+ * on a worker. How a job is cut into tiles depends on its shape alone, never on the number of workers: that
+ * is what makes results repeat their bits.
  *
  * Any thread may submit and cancel; nothing here allocates after attn_pool_new. */
 #ifndef ATTN_SCHED_POOL_H
@@ -19,8 +19,8 @@
 typedef struct attn_pool attn_pool;
 typedef struct attn_job attn_job;
 
-/* Runs tile `tile` of a stage. `worker` is 0 … workers-1 and tells which scratch memory is free to use: no two tiles
- * run at the same time under the same number. */
+/* Runs tile `tile` of a stage. `worker` is 0 … workers-1 and tells which scratch memory is free to use: no
+ * two tiles run at the same time under the same number. */
 typedef void attn_tile_fn(void *context, size_t tile, size_t worker);
 
 typedef struct attn_stage {
@@ -30,13 +30,14 @@ typedef struct attn_stage {
 
 enum { ATTN_JOB_STAGES = 4 };
 
-/* Filled by the caller up to `done`, zero behind it; must stay in place until `done` has been called, which may free
- * it: the pool does not touch a job after calling `done`. */
+/* Filled by the caller up to `done`, zero behind it; must stay in place until `done` has been called, which
+ * may free it: the pool does not touch a job after calling `done`. */
 struct attn_job {
     attn_stage stages[ATTN_JOB_STAGES];
     size_t stage_count;
-    void *context;                            /* handed to the tiles and to done */
-    void (*done)(void *context, bool cancelled); /* on a worker, no lock held; cancelled: some tile did not run */
+    void *context; /* handed to the tiles and to done */
+    void (*done)(void *context,
+                 bool cancelled); /* on a worker, no lock held; cancelled: some tile did not run */
 
     /* The pool's own. */
     attn_job *next;
@@ -45,8 +46,8 @@ struct attn_job {
     atomic_bool cancelled;
 };
 
-/* How many workers this process should have: the processors it may run on (affinity), at most its cgroup's CPU quota
- * rounded up (v2 cpu.max, v1 cpu.cfs_quota_us), at least 1. */
+/* How many workers this process should have: the processors it may run on (affinity), at most its cgroup's
+ * CPU quota rounded up (v2 cpu.max, v1 cpu.cfs_quota_us), at least 1. */
 size_t attn_pool_default_workers(void);
 
 /* Starts `workers` threads (1 … 1024) with all signals blocked. Errors: ATTN_RANGE, ATTN_NO_MEMORY. */
@@ -60,8 +61,8 @@ size_t attn_pool_workers(const attn_pool *pool);
 /* Queues a job. Never fails and never waits. */
 void attn_pool_submit(attn_pool *pool, attn_job *job);
 
-/* Asks that no further tile of the job starts; tiles that run finish. `done` is called all the same. Safe at any
- * time between submit and the return of `done`. */
+/* Asks that no further tile of the job starts; tiles that run finish. `done` is called all the same. Safe at
+ * any time between submit and the return of `done`. */
 void attn_job_cancel(attn_job *job);
 
 #endif

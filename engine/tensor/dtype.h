@@ -6,7 +6,8 @@
 #include <stddef.h>
 
 /* dtype, its name in a safetensors header, bits per element, whether attention weights may have it.
- * Source: the safetensors format description (https://huggingface.co/docs/safetensors) and its `Dtype` list. */
+ * Source: the safetensors format description (https://huggingface.co/docs/safetensors) and its `Dtype` list.
+ */
 #define ATTN_DTYPES(X)                                                                                       \
     X(ATTN_F64, "F64", 64, true)                                                                             \
     X(ATTN_F32, "F32", 32, true)                                                                             \
@@ -45,8 +46,8 @@ size_t attn_dtype_bits(attn_dtype dtype);
 bool attn_dtype_is_float(attn_dtype dtype);
 
 /* out[0..count) = the float32 values of `count` little-endian elements at `bytes` (any alignment).
- * F64 is rounded to nearest even (beyond float32: ±infinity); F16 subnormals, infinities and NaN are exact; the
- * sign of zero is kept. `dtype` must be one for which attn_dtype_is_float holds. */
+ * F64 is rounded to nearest even (beyond float32: ±infinity); F16 subnormals, infinities and NaN are exact;
+ * the sign of zero is kept. `dtype` must be one for which attn_dtype_is_float holds. */
 void attn_dtype_to_f32(attn_dtype dtype, const void *bytes, size_t count, float *out);
 
 #endif

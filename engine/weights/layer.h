@@ -1,6 +1,6 @@
-/* One attention block, ready to run: widths, defaults and float32 weights. Immutable once built, so any number of
- * threads may read it. Letters: D model width, H query heads, Hkv key/value heads, dk query/key head width,
- * dv value head width, E keys that the layer itself adds. */
+/* One attention block, ready to run: widths, defaults and float32 weights. Immutable once built, so any
+ * number of threads may read it. Letters: D model width, H query heads, Hkv key/value heads, dk query/key
+ * head width, dv value head width, E keys that the layer itself adds. */
 #ifndef ATTN_WEIGHTS_LAYER_H
 #define ATTN_WEIGHTS_LAYER_H
 
@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 typedef enum attn_causal {
-    ATTN_CAUSAL_LAYER = 0,    /* in a request: what the layer says */
+    ATTN_CAUSAL_LAYER = 0, /* in a request: what the layer says */
     ATTN_CAUSAL_OFF,
-    ATTN_CAUSAL_SQUARE,       /* `true`: query i sees keys j <= i; L != S is an error that names the next two */
-    ATTN_CAUSAL_TOP_LEFT,     /* query i sees keys j <= i */
+    ATTN_CAUSAL_SQUARE,   /* `true`: query i sees keys j <= i; L != S is an error that names the next two */
+    ATTN_CAUSAL_TOP_LEFT, /* query i sees keys j <= i */
     ATTN_CAUSAL_BOTTOM_RIGHT, /* query i sees keys j <= i + (S - L) */
 } attn_causal;
 
@@ -42,8 +42,8 @@ typedef struct attn_layer {
     const float *wv, *bv; /* Hkv·dv × d_value, Hkv·dv */
     const float *wo, *bo; /* d_out  × H·dv,    d_out  */
 
-    /* Keys and values that the layer appends after the request's own, always attended (torch's bias_k/bias_v, then
-     * add_zero_attn): the last columns of every map. */
+    /* Keys and values that the layer appends after the request's own, always attended (torch's bias_k/bias_v,
+     * then add_zero_attn): the last columns of every map. */
     size_t extra_keys;    /* E */
     const float *extra_k; /* E × Hkv·dk */
     const float *extra_v; /* E × Hkv·dv */

@@ -1,7 +1,7 @@
 /* A named list of attention blocks, from a weights file, from a seed, or without parameters.
  *
- * Building is single-threaded; a finished model never changes and may be read by any number of threads. The model
- * owns everything it points to. */
+ * Building is single-threaded; a finished model never changes and may be read by any number of threads. The
+ * model owns everything it points to. */
 #ifndef ATTN_WEIGHTS_MODEL_H
 #define ATTN_WEIGHTS_MODEL_H
 
@@ -26,10 +26,11 @@ typedef struct attn_tensor_use {
 
 typedef struct attn_model {
     char name[ATTN_MODEL_NAME_SIZE]; /* [A-Za-z0-9._-]{1,64}, not ending in "-maps" */
-    const char *family;              /* the naming scheme, e.g. "torch.nn.MultiheadAttention"; "seeded"; "parameter-free" */
-    const char *file;                /* NULL where there is none */
-    attn_dtype dtype;                /* of the weights on disk; F32 where there is no file */
-    size_t bytes;                    /* of the float32 weights in memory */
+    const char
+        *family;      /* the naming scheme, e.g. "torch.nn.MultiheadAttention"; "seeded"; "parameter-free" */
+    const char *file; /* NULL where there is none */
+    attn_dtype dtype; /* of the weights on disk; F32 where there is no file */
+    size_t bytes;     /* of the float32 weights in memory */
 
     attn_layer *layers;
     size_t layer_count; /* >= 1 */
@@ -43,21 +44,21 @@ typedef struct attn_model {
 
 /* A weights file to load. */
 typedef struct attn_model_source {
-    const char *name;  /* the model's name */
-    const char *path;  /* a .safetensors file, or a folder that holds model.safetensors */
-    size_t heads;      /* H as configured; 0: from `__metadata__.num_heads`, else `num_attention_heads` of a config.json
-                          beside the file */
-    size_t kv_heads;   /* Hkv as configured; 0: from `__metadata__.num_kv_heads`, `num_key_value_heads`, else from the
-                          shapes */
+    const char *name; /* the model's name */
+    const char *path; /* a .safetensors file, or a folder that holds model.safetensors */
+    size_t heads;     /* H as configured; 0: from `__metadata__.num_heads`, else `num_attention_heads` of a
+                         config.json     beside the file */
+    size_t kv_heads;  /* Hkv as configured; 0: from `__metadata__.num_kv_heads`, `num_key_value_heads`, else
+                         from the  shapes */
 } attn_model_source;
 
 /* Reads a weights file as hostile input. On failure *out is untouched and the error names file and tensor:
- * ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not fit, heads unknown or not a
- * divisor), ATTN_NO_MEMORY. */
+ * ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not fit, heads unknown
+ * or not a divisor), ATTN_NO_MEMORY. */
 attn_code attn_model_load(const attn_model_source *source, attn_model **out, attn_error *error);
 
-/* Seeded weights: Xavier-uniform matrices (Glorot & Bengio 2010: U(-a, a), a = sqrt(6 / (fan_in + fan_out))), zero
- * biases; torch.nn.MultiheadAttention's shapes. The same seed gives the same bytes on every machine. */
+/* Seeded weights: Xavier-uniform matrices (Glorot & Bengio 2010: U(-a, a), a = sqrt(6 / (fan_in + fan_out))),
+ * zero biases; torch.nn.MultiheadAttention's shapes. The same seed gives the same bytes on every machine. */
 typedef struct attn_seed_spec {
     size_t d_model; /* D, 1 … 65536, a multiple of heads */
     size_t heads;   /* H */
@@ -66,11 +67,12 @@ typedef struct attn_seed_spec {
 } attn_seed_spec;
 
 /* A model of seeded weights in memory. Errors: ATTN_RANGE, ATTN_NO_MEMORY. */
-attn_code attn_model_seeded(const char *name, const attn_seed_spec *spec, attn_model **out, attn_error *error);
+attn_code attn_model_seeded(const char *name, const attn_seed_spec *spec, attn_model **out,
+                            attn_error *error);
 
-/* Writes the same weights as a safetensors file with torch.nn.MultiheadAttention's names (layers.N.in_proj_weight …)
- * and `__metadata__.num_heads`; loading it gives the bits of attn_model_seeded. The file appears whole or not at
- * all (written beside and renamed). Errors: ATTN_RANGE, ATTN_IO. */
+/* Writes the same weights as a safetensors file with torch.nn.MultiheadAttention's names
+ * (layers.N.in_proj_weight …) and `__metadata__.num_heads`; loading it gives the bits of attn_model_seeded.
+ * The file appears whole or not at all (written beside and renamed). Errors: ATTN_RANGE, ATTN_IO. */
 attn_code attn_model_seeded_write(const char *path, const attn_seed_spec *spec, attn_error *error);
 
 /* softmax(X·Xᵀ/√D)·X for any D, one head, no parameters. */

@@ -1,5 +1,5 @@
-/* An attention request as a client asked it, in no particular format: what every decoder makes and every encoder
- * reads. Decoding knows no model; binding brings ask and layer together.
+/* An attention request as a client asked it, in no particular format: what every decoder makes and every
+ * encoder reads. Decoding knows no model; binding brings ask and layer together.
  *
  * An ask owns its memory and belongs to one thread at a time. */
 #ifndef SRV_CODEC_ASK_H
@@ -11,19 +11,19 @@
 #include <jansson.h>
 
 typedef struct srv_ask {
-    char *model;           /* NULL: the default model */
-    char *layer_name;      /* NULL: by index */
+    char *model;      /* NULL: the default model */
+    char *layer_name; /* NULL: by index */
     size_t layer_index;
-    bool single;           /* one sequence, rank-2 inputs: the answer has no batch axis */
-    attn_request request;  /* everything but `layer` and the masks' places, which srv_ask_bind fills in */
+    bool single;          /* one sequence, rank-2 inputs: the answer has no batch axis */
+    attn_request request; /* everything but `layer` and the masks' places, which srv_ask_bind fills in */
     json_t *tokens, *context_tokens; /* passed through; NULL: absent */
-    int precision;         /* 1 … 9 significant digits; 0: the shortest text that reads back */
+    int precision;                   /* 1 … 9 significant digits; 0: the shortest text that reads back */
     struct srv_ask_storage *storage; /* tensors, masks, selections: the decoder's */
 } srv_ask;
 
-/* Checks what only the layer can tell (widths, mask ranks against H, selections, causal against L and S is the
- * plan's) and completes ask->request for this layer. `model` and `layer_index` are for the error texts, such as
- * "row has 3 numbers; layer 0 of model 'tiny' takes 4". */
+/* Checks what only the layer can tell (widths, mask ranks against H, selections, causal against L and S is
+ * the plan's) and completes ask->request for this layer. `model` and `layer_index` are for the error texts,
+ * such as "row has 3 numbers; layer 0 of model 'tiny' takes 4". */
 bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
                   srv_problem *problem);
 
