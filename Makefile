@@ -17,7 +17,7 @@ TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev
 OUT := build/$(VARIANT)
 
 # -ffp-contract=off: whether a product and a sum are fused must not depend on the compiler, or bits would.
-COMMON   := -std=c17 -D_GNU_SOURCE -g -pthread -ffp-contract=off -fno-math-errno \
+COMMON   := -std=c17 -D_GNU_SOURCE -I. -g -pthread -ffp-contract=off -fno-math-errno \
             -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 release  := -O3 $(HARDEN)

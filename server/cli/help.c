@@ -1,0 +1,35 @@
+/* attnd help: the list of commands, or one command's usage with its settings. */
+#include "cli.h"
+
+#include <stddef.h>
+
+void srv_help_overview(FILE *out) {
+    fputs("attnd answers attention requests over HTTP: outputs and per-head attention maps.\n\n"
+          "usage: attnd COMMAND [ARGUMENTS]\n\n",
+          out);
+    for (const srv_command *command = srv_commands; command->name; command++) {
+        fprintf(out, "  %-9s %s\n", command->name, command->summary);
+    }
+    fputs("\n'attnd help COMMAND' explains one.\n", out);
+}
+
+void srv_help_command(FILE *out, const srv_command *command) {
+    fprintf(out, "usage: attnd %s%s%s\n\n%s\n", command->name, command->arguments[0] ? " " : "",
+            command->arguments, command->summary);
+    if (command->details) fprintf(out, "\n%s", command->details);
+}
+
+int srv_cli_help(int argc, char **argv) {
+    if (argc > 2) {
+        fputs("attnd help: takes one command at most\n", stderr);
+        return SRV_EXIT_USAGE;
+    }
+    if (argc < 2) {
+        srv_help_overview(stdout);
+        return SRV_EXIT_OK;
+    }
+    const srv_command *command = srv_command_find(argv[1]);
+    if (!command) return srv_command_unknown(argv[1]);
+    srv_help_command(stdout, command);
+    return SRV_EXIT_OK;
+}
