@@ -1,0 +1,85 @@
+/* The daemon's settings: one table, fed from a file, the environment and flags.
+ *
+ * Precedence: flag over environment over file over default. Every problem of every source is reported at
+ * once, each with its origin, so that one round of mending is enough. This part includes Jansson and itself
+ * only; it neither prints problems nor exits. Loading happens on one thread before any other exists; loaded
+ * settings never change. */
+#ifndef CFG_CFG_H
+#define CFG_CFG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* An address to listen on. */
+typedef struct cfg_listen {
+    char *host;    /* a name or an address; IPv6 without its brackets */
+    uint16_t port; /* 0: any free one */
+} cfg_listen;
+
+/* A weights file to serve. */
+typedef struct cfg_model {
+    char *name;
+    char *path;
+    size_t heads, kv_heads; /* 0: as the file says */
+} cfg_model;
+
+typedef enum cfg_log_format { CFG_LOG_TEXT, CFG_LOG_JSON } cfg_log_format;
+typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
+
+/* Everything that can be set; owned by the caller of cfg_load. */
+typedef struct cfg_settings {
+    cfg_listen *listen;
+    size_t listen_count;
+    cfg_model *models; /* in the order given: the first is the default model; none: the demo models */
+    size_t model_count;
+    size_t workers;  /* 0: one for each processor that this process may use */
+    size_t max_body; /* bytes */
+    size_t memory;   /* bytes that requests may hold together; 0: half of what is free */
+    size_t max_connections;
+    size_t max_waiting; /* requests that wait for a worker */
+    size_t drain;       /* seconds that running requests get after SIGTERM */
+    int log_format;     /* cfg_log_format */
+    int log_level;      /* cfg_log_level */
+
+    char **arguments; /* what is neither a flag nor a flag's value, in order; the strings are argv's */
+    size_t argument_count;
+} cfg_settings;
+
+/* One line a problem: "environment ATTND_WORKERS: 'x' is not a whole number from 0 to 1024". */
+typedef struct cfg_problems {
+    char **lines;
+    size_t count;
+    bool out_of_memory; /* lines may be missing, even all */
+} cfg_problems;
+
+typedef enum cfg_outcome {
+    CFG_LOADED,
+    CFG_HELP_WANTED, /* --help or -h stood among the flags: *out holds nothing */
+    CFG_REFUSED,     /* *out holds nothing; problems tell why */
+} cfg_outcome;
+
+/* Loads the settings. argv holds what follows the subcommand and must outlive *out; `environment` is a list
+ * of NAME=value that ends with NULL (cfg_environment() for this process's own). Flags are --name VALUE or
+ * --name=VALUE; what follows "--" is an argument. *problems need not be set before and is to be freed in any
+ * case. */
+cfg_outcome cfg_load(int argc, char **argv, char **environment, cfg_settings *out, cfg_problems *problems);
+
+/* Frees what settings hold; a zeroed value is fine. */
+void cfg_settings_done(cfg_settings *settings);
+void cfg_problems_done(cfg_problems *problems);
+
+/* Writes the list of settings for --help: flag, environment name, place in the file, default. */
+void cfg_help(FILE *out);
+
+/* This process's environment; the only place of the program that reads it. */
+char **cfg_environment(void);
+/* The value of one variable, NULL where it is not set. Such names are no settings. */
+const char *cfg_environment_value(const char *name);
+
+/* Set by main across its one re-execution, to tell a BLAS core of its choice from the user's: no setting, so
+ * cfg_load lets it pass. */
+#define CFG_MARK_BLAS_CORE "ATTND_CHOSEN_BLAS_CORE"
+
+#endif

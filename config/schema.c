@@ -1,0 +1,96 @@
+/* The one table of settings. A row here is a setting everywhere: nothing else lists them. Constant data; any
+ * thread. */
+#include "schema.h"
+
+#include <string.h>
+
+static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
+
+#define AT(member) offsetof(cfg_settings, member)
+/* The largest byte count that a row takes: beyond any machine, and sums of a few cannot wrap. */
+#define MANY_BYTES ((size_t)1 << 60)
+
+/* clang-format off */
+const cfg_row cfg_rows[] = {
+    {CFG_KIND_CONFIG, NULL, "--config", "ATTND_CONFIG", NULL, 0, 0, 0, NULL, "FILE",
+     "settings file (strict JSON)"},
+    {CFG_KIND_LISTEN, "server.listen", "--listen", "ATTND_LISTEN", "127.0.0.1:8080,[::1]:8080", AT(listen), 0, 0, NULL,
+     "HOST:PORT", "address to listen on; port 0 takes any free one"},
+    {CFG_KIND_MODEL, "models", "--model", "ATTND_MODEL", NULL, AT(models), 0, 0, NULL, "NAME=PATH",
+     "weights to serve, a .safetensors file or a folder; the first is the default model; none: the demo models"},
+    {CFG_KIND_HEADS, "models[].heads", "--heads", "ATTND_HEADS", NULL, 0, 1, 65536, NULL, "NAME=H",
+     "heads of a model whose file does not tell"},
+    {CFG_KIND_KV_HEADS, "models[].kv_heads", "--kv-heads", "ATTND_KV_HEADS", NULL, 0, 1, 65536, NULL, "NAME=H",
+     "key/value heads of a model whose file does not tell"},
+    {CFG_KIND_COUNT, "engine.workers", "--workers", "ATTND_WORKERS", "0", AT(workers), 0, 1024, NULL, "N",
+     "worker threads; 0: one for each processor that may be used"},
+    {CFG_KIND_BYTES, "limits.max_body", "--max-body", "ATTND_MAX_BODY", "256MiB", AT(max_body), 1, MANY_BYTES, NULL,
+     "BYTES", "largest request body"},
+    {CFG_KIND_BYTES, "limits.memory", "--memory", "ATTND_MEMORY", "0", AT(memory), 0, MANY_BYTES, NULL, "BYTES",
+     "memory that requests may hold together; 0: half of what is free at start"},
+    {CFG_KIND_COUNT, "limits.max_connections", "--max-connections", "ATTND_MAX_CONNECTIONS", "1024",
+     AT(max_connections), 1, 65536, NULL, "N", "open connections"},
+    {CFG_KIND_COUNT, "limits.max_waiting", "--max-waiting", "ATTND_MAX_WAITING", "64", AT(max_waiting), 1, 65536, NULL,
+     "N", "requests that wait for a worker; one more is told to come back"},
+    {CFG_KIND_COUNT, "timeouts.drain", "--drain", "ATTND_DRAIN", "25", AT(drain), 0, 3600, NULL, "SECONDS",
+     "how long running requests may finish after SIGTERM"},
+    {CFG_KIND_CHOICE, "log.format", "--log-format", "ATTND_LOG_FORMAT", "text", AT(log_format), 0, 0, log_formats,
+     "FORMAT", "how log lines are written"},
+    {CFG_KIND_CHOICE, "log.level", "--log-level", "ATTND_LOG_LEVEL", "info", AT(log_level), 0, 0, log_levels, "LEVEL",
+     "the least important log lines that are written"},
+};
+/* clang-format on */
+const size_t cfg_row_count = sizeof cfg_rows / sizeof *cfg_rows;
+
+const char *cfg_row_name(const cfg_row *row, cfg_name by) {
+    switch (by) {
+    case CFG_BY_PATH: return row->path;
+    case CFG_BY_FLAG: return row->flag;
+    case CFG_BY_ENVIRONMENT: return row->environment;
+    }
+    return NULL;
+}
+
+const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length) {
+    for (size_t i = 0; i < cfg_row_count; i++) {
+        const char *known = cfg_row_name(&cfg_rows[i], by);
+        if (known && strlen(known) == length && memcmp(known, name, length) == 0) return &cfg_rows[i];
+    }
+    return NULL;
+}
+
+/* Levenshtein's distance (1966) by one row of the usual table; names are cut at 63 bytes. */
+static size_t edits(const char *a, size_t a_length, const char *b) {
+    size_t row[64], b_length = strlen(b);
+    if (b_length > 63) b_length = 63;
+    if (a_length > 63) a_length = 63;
+    for (size_t j = 0; j <= b_length; j++)
+        row[j] = j;
+    for (size_t i = 1; i <= a_length; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= b_length; j++) {
+            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            if (row[j] + 1 < best) best = row[j] + 1;
+            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
+            diagonal = row[j];
+            row[j] = best;
+        }
+    }
+    return row[b_length];
+}
+
+const char *cfg_row_nearest(cfg_name by, const char *name, size_t length) {
+    const char *nearest = NULL;
+    size_t fewest = SIZE_MAX;
+    for (size_t i = 0; i < cfg_row_count; i++) {
+        const char *known = cfg_row_name(&cfg_rows[i], by);
+        size_t distance = known ? edits(name, length, known) : SIZE_MAX;
+        if (distance < fewest) {
+            fewest = distance;
+            nearest = known;
+        }
+    }
+    return nearest;
+}
