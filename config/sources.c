@@ -72,12 +72,13 @@ static void read_command_line(command_line *line, int argc, char **argv, cfg_pro
     }
 }
 
-/* The value of a NAME=value list's variable; NULL where there is none. */
+/* The value of a NAME=value list's variable; NULL where there is none, or an empty one. */
 static const char *value_of(char **environment, const char *name) {
     size_t length = strlen(name);
     for (; *environment; environment++) {
-        if (strncmp(*environment, name, length) == 0 && (*environment)[length] == '=')
-            return *environment + length + 1;
+        const char *variable = *environment;
+        if (strncmp(variable, name, length) != 0 || variable[length] != '=') continue;
+        return variable[length + 1] ? variable + length + 1 : NULL;
     }
     return NULL;
 }

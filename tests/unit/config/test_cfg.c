@@ -1,0 +1,450 @@
+/* The settings: every row of the table through file, environment and flag, precedence, and all problems at
+ * once. */
+#include "config/cfg.h"
+#include "config/schema.h"
+#include "tests/support/suites.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static char folder[64];
+
+static void make_folder(void) {
+    snprintf(folder, sizeof folder, "%s", "/tmp/attnd-cfg-XXXXXX");
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+}
+
+static void remove_folder(void) {
+    char file[96];
+    snprintf(file, sizeof file, "%s/settings.json", folder);
+    unlink(file);
+    rmdir(folder);
+}
+
+/* Writes the settings file and returns its path (static storage). */
+static char *write_file(const char *text) {
+    static char file[96];
+    snprintf(file, sizeof file, "%s/settings.json", folder);
+    FILE *out = fopen(file, "w");
+    ck_assert_ptr_nonnull(out);
+    ck_assert_int_ge(fputs(text, out), 0);
+    ck_assert_int_eq(fclose(out), 0);
+    return file;
+}
+
+static int count(char **list) {
+    int n = 0;
+    while (list[n])
+        n++;
+    return n;
+}
+
+#define LIST(...) ((char *[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+static cfg_settings settings;
+static cfg_problems problems;
+
+static void load(char **argv, char **environment) {
+    cfg_outcome outcome = cfg_load(count(argv), argv, environment, &settings, &problems);
+    for (size_t i = 0; i < problems.count; i++)
+        fprintf(stderr, "%s\n", problems.lines[i]);
+    ck_assert_int_eq(outcome, CFG_LOADED);
+    ck_assert_uint_eq(problems.count, 0);
+}
+
+static void done(void) {
+    cfg_settings_done(&settings);
+    cfg_problems_done(&problems);
+}
+
+static void refuse(char **argv, char **environment) {
+    cfg_settings untouched;
+    memset(&untouched, 0x5a, sizeof untouched);
+    memset(&settings, 0x5a, sizeof settings);
+    ck_assert_int_eq(cfg_load(count(argv), argv, environment, &settings, &problems), CFG_REFUSED);
+    ck_assert_mem_eq(&settings, &untouched, sizeof settings);
+    memset(&settings, 0, sizeof settings);
+}
+
+START_TEST(defaults) {
+    load(LIST(), LIST());
+    ck_assert_uint_eq(settings.listen_count, 2);
+    ck_assert_str_eq(settings.listen[0].host, "127.0.0.1");
+    ck_assert_uint_eq(settings.listen[0].port, 8080);
+    ck_assert_str_eq(settings.listen[1].host, "::1");
+    ck_assert_uint_eq(settings.listen[1].port, 8080);
+    ck_assert_uint_eq(settings.model_count, 0);
+    ck_assert_uint_eq(settings.workers, 0);
+    ck_assert_uint_eq(settings.max_body, 268435456);
+    ck_assert_uint_eq(settings.memory, 0);
+    ck_assert_uint_eq(settings.max_connections, 1024);
+    ck_assert_uint_eq(settings.max_waiting, 64);
+    ck_assert_uint_eq(settings.drain, 25);
+    ck_assert_int_eq(settings.log_format, CFG_LOG_TEXT);
+    ck_assert_int_eq(settings.log_level, CFG_LOG_INFO);
+    done();
+}
+END_TEST
+
+/* The shipped example says the same as the table. */
+START_TEST(example_is_the_defaults) {
+    load(LIST("--config", "config/attnd.json"), LIST());
+    cfg_settings example = settings;
+    cfg_problems_done(&problems);
+    load(LIST(), LIST());
+    for (size_t i = 0; i < cfg_row_count; i++) {
+        const cfg_row *row = &cfg_rows[i];
+        size_t size = row->kind == CFG_KIND_CHOICE ? sizeof(int) : sizeof(size_t);
+        if (row->kind > CFG_KIND_CHOICE) continue;
+        ck_assert_msg(memcmp((char *)&example + row->offset, (char *)&settings + row->offset, size) == 0,
+                      "%s", row->path);
+    }
+    ck_assert_uint_eq(example.listen_count, settings.listen_count);
+    for (size_t i = 0; i < settings.listen_count; i++) {
+        ck_assert_str_eq(example.listen[i].host, settings.listen[i].host);
+        ck_assert_uint_eq(example.listen[i].port, settings.listen[i].port);
+    }
+    ck_assert_uint_eq(example.model_count, 0);
+    cfg_settings_done(&example);
+    done();
+}
+END_TEST
+
+/* What a test writes for a row, as text and as JSON, other than its default. */
+typedef struct sample {
+    char text[64], json[64];
+} sample;
+
+static sample sample_of(const cfg_row *row) {
+    sample s = {"", ""};
+    switch (row->kind) {
+    case CFG_KIND_COUNT:
+        snprintf(s.text, sizeof s.text, "%zu", row->most);
+        snprintf(s.json, sizeof s.json, "%s", s.text);
+        break;
+    case CFG_KIND_BYTES:
+        snprintf(s.text, sizeof s.text, "%s", "3MiB");
+        snprintf(s.json, sizeof s.json, "%s", "\"3MiB\"");
+        break;
+    case CFG_KIND_CHOICE:
+        for (int i = 0; row->choices[i]; i++)
+            snprintf(s.text, sizeof s.text, "%s", row->choices[i]);
+        snprintf(s.json, sizeof s.json, "\"%.60s\"", s.text);
+        break;
+    case CFG_KIND_LISTEN:
+        snprintf(s.text, sizeof s.text, "%s", "[fe80::2]:9");
+        snprintf(s.json, sizeof s.json, "%s", "[\"[fe80::2]:9\"]");
+        break;
+    case CFG_KIND_MODEL:
+        snprintf(s.text, sizeof s.text, "%s", "mine=a.safetensors");
+        snprintf(s.json, sizeof s.json, "%s", "[{\"name\":\"mine\",\"path\":\"a.safetensors\"}]");
+        break;
+    case CFG_KIND_HEADS:
+    case CFG_KIND_KV_HEADS: snprintf(s.text, sizeof s.text, "%s", "mine=7"); break;
+    case CFG_KIND_CONFIG: break;
+    }
+    return s;
+}
+
+static void check_sample(const cfg_row *row) {
+    const char *at = (const char *)&settings + row->offset;
+    int last = 0;
+    switch (row->kind) {
+    case CFG_KIND_COUNT: ck_assert_msg(memcmp(at, &row->most, sizeof row->most) == 0, "%s", row->path); break;
+    case CFG_KIND_BYTES:
+        ck_assert_msg(memcmp(at, &(size_t){3145728}, sizeof(size_t)) == 0, "%s", row->path);
+        break;
+    case CFG_KIND_CHOICE:
+        while (row->choices[last + 1])
+            last++;
+        ck_assert_msg(memcmp(at, &last, sizeof last) == 0, "%s", row->path);
+        break;
+    case CFG_KIND_LISTEN:
+        ck_assert_uint_eq(settings.listen_count, 1);
+        ck_assert_str_eq(settings.listen[0].host, "fe80::2");
+        ck_assert_uint_eq(settings.listen[0].port, 9);
+        break;
+    case CFG_KIND_MODEL:
+        ck_assert_uint_eq(settings.model_count, 1);
+        ck_assert_str_eq(settings.models[0].name, "mine");
+        ck_assert_str_eq(settings.models[0].path, "a.safetensors");
+        ck_assert_uint_eq(settings.models[0].heads + settings.models[0].kv_heads, 0);
+        break;
+    case CFG_KIND_HEADS: ck_assert_uint_eq(settings.models[0].heads, 7); break;
+    case CFG_KIND_KV_HEADS: ck_assert_uint_eq(settings.models[0].kv_heads, 7); break;
+    case CFG_KIND_CONFIG: break;
+    }
+}
+
+static bool needs_a_model(const cfg_row *row) {
+    return row->kind == CFG_KIND_HEADS || row->kind == CFG_KIND_KV_HEADS;
+}
+
+START_TEST(each_row_by_flag) {
+    const cfg_row *row = &cfg_rows[_i];
+    if (row->kind == CFG_KIND_CONFIG) return;
+    sample s = sample_of(row);
+    char joined[160];
+    snprintf(joined, sizeof joined, "%s=%s", row->flag, s.text);
+    char *model = needs_a_model(row) ? "--model=mine=x" : "one";
+    load(LIST(model, (char *)row->flag, s.text, "two"), LIST());
+    check_sample(row);
+    ck_assert_str_eq(settings.arguments[settings.argument_count - 1], "two");
+    done();
+    load(LIST(model, joined), LIST());
+    check_sample(row);
+    done();
+}
+END_TEST
+
+START_TEST(each_row_by_environment) {
+    const cfg_row *row = &cfg_rows[_i];
+    if (row->kind == CFG_KIND_CONFIG) return;
+    sample s = sample_of(row);
+    char variable[160];
+    snprintf(variable, sizeof variable, "%s=%s", row->environment, s.text);
+    load(LIST(), LIST("HOME=/", needs_a_model(row) ? "ATTND_MODEL=mine=x" : "X=", variable));
+    check_sample(row);
+    done();
+}
+END_TEST
+
+START_TEST(each_row_by_file) {
+    const cfg_row *row = &cfg_rows[_i];
+    if (row->kind == CFG_KIND_CONFIG) return;
+    char text[256];
+    const char *dot = strchr(row->path, '.');
+    if (needs_a_model(row)) {
+        snprintf(text, sizeof text, "{\"models\":[{\"name\":\"mine\",\"path\":\"x\",\"%s\":7}]}", dot + 1);
+    } else if (dot) {
+        snprintf(text, sizeof text, "{\"%.*s\":{\"%s\":%s}}", (int)(dot - row->path), row->path, dot + 1,
+                 sample_of(row).json);
+    } else {
+        snprintf(text, sizeof text, "{\"%s\":%s}", row->path, sample_of(row).json);
+    }
+    char *file = write_file(text);
+    load(LIST("--config", file), LIST());
+    check_sample(row);
+    done();
+
+    char variable[160];
+    snprintf(variable, sizeof variable, "ATTND_CONFIG=%s", file);
+    load(LIST(), LIST(variable));
+    check_sample(row);
+    done();
+}
+END_TEST
+
+START_TEST(the_stronger_source_wins) {
+    char *file = write_file("{\"engine\":{\"workers\":1},\"limits\":{\"max_body\":1,\"max_waiting\":7},"
+                            "\"server\":{\"listen\":[\"a:1\",\"b:2\"]},"
+                            "\"models\":[{\"name\":\"m\",\"path\":\"f\",\"heads\":2},"
+                            "{\"name\":\"n\",\"path\":\"g\",\"heads\":4,\"kv_heads\":1}]}");
+    load(LIST("--workers", "3", "--config", file, "--heads", "n=16"),
+         LIST("ATTND_WORKERS=2", "ATTND_MAX_BODY=2KiB", "ATTND_HEADS=m=3,n=5", "ATTND_LISTEN=c:3"));
+    ck_assert_uint_eq(settings.workers, 3);
+    ck_assert_uint_eq(settings.max_body, 2048);
+    ck_assert_uint_eq(settings.max_waiting, 7);
+    ck_assert_uint_eq(settings.listen_count, 1);
+    ck_assert_str_eq(settings.listen[0].host, "c");
+    ck_assert_uint_eq(settings.model_count, 2);
+    ck_assert_uint_eq(settings.models[0].heads, 3);
+    ck_assert_uint_eq(settings.models[1].heads, 16);
+    ck_assert_uint_eq(settings.models[1].kv_heads, 1);
+    done();
+
+    /* A stronger list of models takes the weaker one's heads with it. */
+    load(LIST("--config", file, "--model", "n=other", "--model", "p=a,b"), LIST());
+    ck_assert_uint_eq(settings.model_count, 2);
+    ck_assert_str_eq(settings.models[0].path, "other");
+    ck_assert_uint_eq(settings.models[0].heads, 0);
+    ck_assert_str_eq(settings.models[1].path, "a,b");
+    done();
+}
+END_TEST
+
+START_TEST(lists_in_the_environment) {
+    load(LIST(), LIST("ATTND_MODEL=a=x,b=y=z", "ATTND_LISTEN=[::]:0,localhost:65535"));
+    ck_assert_uint_eq(settings.model_count, 2);
+    ck_assert_str_eq(settings.models[0].name, "a");
+    ck_assert_str_eq(settings.models[1].name, "b");
+    ck_assert_str_eq(settings.models[1].path, "y=z");
+    ck_assert_str_eq(settings.listen[0].host, "::");
+    ck_assert_uint_eq(settings.listen[0].port, 0);
+    ck_assert_uint_eq(settings.listen[1].port, 65535);
+    done();
+}
+END_TEST
+
+START_TEST(every_problem_at_once) {
+    char *file = write_file("{\"engine\":{\"worker\":1},\"limits\":{\"max_body\":1.5,\"max_waiting\":0}}");
+    refuse(LIST("--config", file, "--max-conections", "--workers=2000", "--heads", "mine=8", "--log-level",
+                "loud", "--listen"),
+           LIST("ATTND_WORKERS=x", "ATTND_MAXBODY=1", "ATTND_MODEL=nopath", "ATTND_MEMORY=1TB"));
+    const struct {
+        const char *origin, *text;
+    } wanted[] = {
+        {"flag --max-conections: ", "unknown; the nearest flag is --max-connections"},
+        {"flag --listen: ", "no value follows; HOST:PORT belongs here"},
+        {"file ", "/settings.json, engine.worker: unknown; the nearest setting is engine.workers"},
+        {"file ", "limits.max_body: a number with a fraction or an exponent; "
+                  "a whole number or a string such as \"256MiB\" belongs here"},
+        {"file ", "limits.max_waiting: '0' is not a whole number from 1 to 65536"},
+        {"environment ATTND_WORKERS: ", "'x' is not a whole number from 0 to 1024"},
+        {"environment ATTND_MAXBODY: ", "unknown; the nearest variable is ATTND_MAX_BODY"},
+        {"environment ATTND_MODEL: ", "'nopath' is not NAME=PATH, such as mine=weights.safetensors"},
+        {"environment ATTND_MEMORY: ",
+         "'1TB' is not a number of bytes from 0 to 1152921504606846976, such as 1048576, "
+         "64KiB, 256MiB or 2GiB"},
+        {"flag --workers: ", "'2000' is not a whole number from 0 to 1024"},
+        {"flag --log-level: ", "'loud' is not one of error, warning, info, debug"},
+        {"flag --heads: ", "no model 'mine' is configured; --model mine=PATH does that"},
+    };
+    ck_assert_uint_eq(problems.count, sizeof wanted / sizeof *wanted);
+    for (size_t i = 0; i < problems.count; i++) {
+        const char *line = problems.lines[i];
+        ck_assert_msg(strncmp(line, wanted[i].origin, strlen(wanted[i].origin)) == 0, "%s", line);
+        size_t length = strlen(line), tail = strlen(wanted[i].text);
+        ck_assert_msg(length >= tail && strcmp(line + length - tail, wanted[i].text) == 0, "%s", line);
+    }
+    cfg_problems_done(&problems);
+}
+END_TEST
+
+/* One bad value each; the line must hold `says`. */
+static const struct {
+    char *flag, *value, *says;
+} bad_values[] = {
+    {"--workers", "", "'' is not a whole number"},
+    {"--workers", "-1", "'-1' is not"},
+    {"--workers", "+1", "'+1' is not"},
+    {"--workers", " 1", "' 1' is not"},
+    {"--workers", "1e2", "'1e2' is not"},
+    {"--workers", "18446744073709551617", "is not a whole number"},
+    {"--max-body", "0", "'0' is not a number of bytes from 1"},
+    {"--max-body", "MiB", "'MiB' is not"},
+    {"--max-body", "1.5GiB", "'1.5GiB' is not"},
+    {"--max-body", "17179869184GiB", "is not a number of bytes"},
+    {"--max-body", "1mib", "'1mib' is not"},
+    {"--listen", "8080", "'8080' is not HOST:PORT"},
+    {"--listen", ":8080", "':8080' is not HOST:PORT"},
+    {"--listen", "::1:8080", "'::1:8080' is not HOST:PORT"},
+    {"--listen", "[]:80", "'[]:80' is not HOST:PORT"},
+    {"--listen", "[::1:80", "'[::1:80' is not HOST:PORT"},
+    {"--listen", "[:80", "'[:80' is not HOST:PORT"},
+    {"--listen", "a:65536", "'a:65536' is not HOST:PORT"},
+    {"--listen", "a:", "'a:' is not HOST:PORT"},
+    {"--model", "=x", "'=x' is not NAME=PATH"},
+    {"--model", "x=", "'x=' is not NAME=PATH"},
+    {"--heads", "8", "'8' is not NAME=H"},
+    {"--heads", "=8", "'=8' is not NAME=H"},
+    {"--heads", "m=0", "'0' is not a whole number from 1"},
+    {"--log-format", "TEXT", "'TEXT' is not one of text, json"},
+    {"--log-level", "a\nb", "'a?b' is not one of"},
+    {"--config", "/nonexistent/attnd.json", "file /nonexistent/attnd.json: "},
+};
+
+START_TEST(bad_value_is_refused) {
+    refuse(LIST(bad_values[_i].flag, bad_values[_i].value), LIST());
+    ck_assert_uint_eq(problems.count, 1);
+    ck_assert_msg(strstr(problems.lines[0], bad_values[_i].says) != NULL, "%s", problems.lines[0]);
+    ck_assert_ptr_null(strchr(problems.lines[0], '\n'));
+    cfg_problems_done(&problems);
+}
+END_TEST
+
+static const struct {
+    char *text, *says;
+} bad_files[] = {
+    {"", "line 1: "},
+    {"[]", ": a list; an object belongs here"},
+    {"{\"log\":{\"level\":\"info\",}}", "line 1: "},
+    {"{\"//\":\"a comment\"}", "//: unknown"},
+    {"{\"log\":{\"level\":\"info\",\"level\":\"debug\"}}", "duplicate"},
+    {"{\"log\":null}", "log: null; an object belongs here"},
+    {"{\"log\":{\"level\":1}}", "log.level: a whole number; a string belongs here"},
+    {"{\"engine\":{\"workers\":\"2\"}}", "engine.workers: a string; a whole number belongs here"},
+    {"{\"server\":{\"listen\":\"a:1\"}}", "server.listen: a string; a list of strings belongs here"},
+    {"{\"server\":{\"listen\":[\"a:1\",7]}}", "server.listen[1]: a whole number; a string belongs here"},
+    {"{\"server\":{\"listen\":[\"a:1\\u0000b\"]}}", "line 1: "},
+    {"{\"models\":[{\"name\":\"m\"}]}",
+     "models[0]: an object; an object with the strings name and path belongs here"},
+    {"{\"models\":[\"m=x\"]}", "models[0]: a string; an object"},
+    {"{\"models\":[{\"name\":\"m\",\"path\":\"x\",\"head\":1}]}",
+     "models[0].head: unknown; a model has name, path, heads, kv_heads"},
+    {"{\"models\":[{\"name\":\"m\",\"path\":\"x\",\"heads\":\"8\"}]}",
+     "models[0].heads: a string; a whole number"},
+    {"{\"models\":[{\"name\":\"m\",\"path\":\"x\"},{\"name\":\"m\",\"path\":\"y\"}]}",
+     "models[1]: model 'm' is given twice"},
+    {"{\"models[]\":{\"heads\":1}}", "models[].heads: unknown"},
+    {"{\"model\":[]}", "model: unknown; the nearest setting is models"},
+};
+
+START_TEST(bad_file_is_refused) {
+    refuse(LIST("--config", write_file(bad_files[_i].text)), LIST());
+    ck_assert_uint_eq(problems.count, 1);
+    ck_assert_msg(strstr(problems.lines[0], bad_files[_i].says) != NULL, "%s", problems.lines[0]);
+    cfg_problems_done(&problems);
+}
+END_TEST
+
+START_TEST(arguments_are_left) {
+    load(LIST("request.json", "-", "--workers", "2", "--", "--workers", "-h"), LIST());
+    ck_assert_uint_eq(settings.workers, 2);
+    ck_assert_uint_eq(settings.argument_count, 4);
+    ck_assert_str_eq(settings.arguments[0], "request.json");
+    ck_assert_str_eq(settings.arguments[1], "-");
+    ck_assert_str_eq(settings.arguments[2], "--workers");
+    ck_assert_str_eq(settings.arguments[3], "-h");
+    done();
+}
+END_TEST
+
+START_TEST(foreign_variables_pass) {
+    load(LIST(),
+         LIST("ATTND_SERVICE_HOST=10.0.0.1", "ATTND_PORT=tcp://10.0.0.1:80", "ATTND_PORT_80_TCP_PROTO=tcp",
+              "ATTND_WORKERS=", "ATTND_CONFIG=", CFG_MARK_BLAS_CORE "=SkylakeX", "attnd_workers=x"));
+    ck_assert_uint_eq(settings.workers, 0);
+    done();
+}
+END_TEST
+
+START_TEST(help_names_every_row) {
+    char *argv[] = {"--wrong", "-h"};
+    ck_assert_int_eq(cfg_load(2, argv, LIST(), &settings, &problems), CFG_HELP_WANTED);
+    cfg_problems_done(&problems);
+
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cfg_help(out);
+    ck_assert_int_eq(fclose(out), 0);
+    for (size_t i = 0; i < cfg_row_count; i++) {
+        ck_assert_ptr_nonnull(strstr(text, cfg_rows[i].flag));
+        ck_assert_ptr_nonnull(strstr(text, cfg_rows[i].environment));
+        if (cfg_rows[i].path) ck_assert_ptr_nonnull(strstr(text, cfg_rows[i].path));
+    }
+    free(text);
+}
+END_TEST
+
+ATTND_SUITE(cfg) {
+    Suite *suite = suite_create("cfg");
+    TCase *tests = tcase_create("settings");
+    tcase_add_checked_fixture(tests, make_folder, remove_folder);
+    tcase_add_test(tests, defaults);
+    tcase_add_test(tests, example_is_the_defaults);
+    tcase_add_loop_test(tests, each_row_by_flag, 0, (int)cfg_row_count);
+    tcase_add_loop_test(tests, each_row_by_environment, 0, (int)cfg_row_count);
+    tcase_add_loop_test(tests, each_row_by_file, 0, (int)cfg_row_count);
+    tcase_add_test(tests, the_stronger_source_wins);
+    tcase_add_test(tests, lists_in_the_environment);
+    tcase_add_test(tests, every_problem_at_once);
+    tcase_add_loop_test(tests, bad_value_is_refused, 0, (int)(sizeof bad_values / sizeof *bad_values));
+    tcase_add_loop_test(tests, bad_file_is_refused, 0, (int)(sizeof bad_files / sizeof *bad_files));
+    tcase_add_test(tests, arguments_are_left);
+    tcase_add_test(tests, foreign_variables_pass);
+    tcase_add_test(tests, help_names_every_row);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
