@@ -68,8 +68,10 @@ check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) lint ## build and run the tests w
 	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/$$suite; done
 
 .PHONY: lint
-lint: ## check the directions between the parts, prefixes and banned functions
-	@set -e; for script in $(wildcard tests/lint/*.sh); do sh $$script; done
+lint: $(OBJECTS) ## check the directions between the parts, prefixes and banned functions, and these checks themselves
+	@status=0; for script in $(sort $(wildcard tests/lint/*.sh)); do \
+	    CC="$(CC)" LINT_CFLAGS="$(PKG_CFLAGS)" LINT_OBJECTS="$(OUT)/obj" sh $$script || status=1; \
+	done; exit $$status
 
 .PHONY: debug asan tsan
 debug asan tsan: ## build build/debug, build/asan or build/tsan

@@ -5,7 +5,7 @@
 #ifndef SRV_PROBLEM_H
 #define SRV_PROBLEM_H
 
-#include "engine/base/error.h"
+#include "engine/engine.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
  * every later call does nothing, so that writers check once at the end. One thread at a time. */
 #include "text.h"
 
-#include "engine/base/size.h"
+#include "engine/engine.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -46,7 +46,7 @@ static decimal exact_decimal(float number, int count, bool *reads_back) {
     uint32_t digits = 0;
     for (const char *at = text; at < exponent; at++)
         if (*at >= '0' && *at <= '9') digits = digits * 10 + (uint32_t)(*at - '0');
-    return (decimal){digits, atoi(exponent + 1) - (count - 1)};
+    return (decimal){digits, (int)strtol(exponent + 1, NULL, 10) - (count - 1)};
 }
 
 /* A positive number spread over nine integer digits and a rest: number = (whole + rest) · 10^power nearly. */
