@@ -1,0 +1,45 @@
+/* The sgemm wrapper and the build facts of OpenBLAS: the one file that includes cblas.h. */
+#include "blas.h"
+
+#include <cblas.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What C = beta·C means where there is nothing to add: the libraries differ in whether they touch C at all.
+ */
+static void scale_only(size_t m, size_t n, float beta, float *c, size_t ldc) {
+    for (size_t i = 0; i < m; i++)
+        for (size_t j = 0; j < n; j++)
+            c[i * ldc + j] = beta == 0 ? 0 : beta * c[i * ldc + j];
+}
+
+void attn_gemm(bool b_transposed, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
+               const float *b, size_t ldb, float beta, float *c, size_t ldc) {
+    if (m == 0 || n == 0) return;
+    if (k == 0) {
+        scale_only(m, n, beta, c, ldc);
+        return;
+    }
+    cblas_sgemm(CblasRowMajor, CblasNoTrans, b_transposed ? CblasTrans : CblasNoTrans, (blasint)m, (blasint)n,
+                (blasint)k, alpha, a, (blasint)lda, b, (blasint)ldb, beta, c, (blasint)ldc);
+}
+
+const char *attn_blas_core(void) {
+    return openblas_get_corename();
+}
+
+const char *attn_blas_config(void) {
+    return openblas_get_config();
+}
+
+/* The library keeps a table of buffers of two per thread it was built for; its configuration text names that
+ * number. Half of the table is left to the library itself. */
+size_t attn_blas_max_callers(void) {
+    const char *named = strstr(openblas_get_config(), "MAX_THREADS=");
+    unsigned long threads = named ? strtoul(named + strlen("MAX_THREADS="), NULL, 10) : 0;
+    return threads > 0 && threads < 1024 ? (size_t)threads : 16;
+}
+
+void attn_blas_single_threaded(void) {
+    openblas_set_num_threads(1);
+}
