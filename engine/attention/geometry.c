@@ -1,0 +1,42 @@
+/* Row blocks and key ranges (geometry.h). */
+#include "geometry.h"
+
+size_t attn_row_blocks(size_t queries) {
+    return queries / ATTN_TILE_ROWS + (queries % ATTN_TILE_ROWS != 0);
+}
+
+attn_span attn_row_block(size_t queries, size_t block) {
+    size_t begin = block * ATTN_TILE_ROWS;
+    size_t rest = queries - begin;
+    return (attn_span){begin, begin + (rest < ATTN_TILE_ROWS ? rest : ATTN_TILE_ROWS)};
+}
+
+/* min(S, position + ahead), where position may lie before the first key. */
+static size_t clamp_end(size_t keys, size_t row, size_t forward, size_t backward) {
+    /* row + forward - backward without wrapping: forward and row are below PTRDIFF_MAX each. */
+    size_t reached = row + forward;
+    size_t end = reached > backward ? reached - backward : 0;
+    return end < keys ? end : keys;
+}
+
+attn_span attn_row_keys(const attn_plan *plan, const attn_sequence *sequence, size_t row) {
+    const attn_request *r = &plan->request;
+    size_t keys = sequence->keys, queries = sequence->queries;
+    bool bottom_right = r->causal == ATTN_CAUSAL_BOTTOM_RIGHT, causal = r->causal != ATTN_CAUSAL_OFF;
+    /* The query's own key is p = row + forward - backward. */
+    size_t forward = bottom_right ? keys : 0, backward = bottom_right ? queries : 0;
+    attn_span span = {0, keys};
+    if (causal) span.end = clamp_end(keys, row, forward + 1, backward);
+    /* A window of at least all positions leaves every key; that also keeps the sums below from wrapping. */
+    if (r->window == 0 || r->window >= keys + queries) return span;
+    span.begin = clamp_end(keys, row, forward + 1, backward + r->window);
+    if (!causal) span.end = clamp_end(keys, row, forward + r->window, backward);
+    if (span.begin > span.end) span.begin = span.end;
+    return span;
+}
+
+attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, attn_span rows) {
+    attn_span first = attn_row_keys(plan, sequence, rows.begin);
+    attn_span last = attn_row_keys(plan, sequence, rows.end - 1);
+    return (attn_span){first.begin, last.end};
+}

@@ -1,0 +1,55 @@
+/* How one request is cut: blocks of query rows, the keys each block can see, and the matrix products of the
+ * projections. Plan and run both ask here, so that what is counted is what is done.
+ *
+ * Everything depends on the request's shape alone, never on the number of workers: that keeps results
+ * bit-equal. */
+#ifndef ATTN_ATTENTION_GEOMETRY_H
+#define ATTN_ATTENTION_GEOMETRY_H
+
+#include "request.h"
+
+enum {
+    ATTN_TILE_ROWS = 128,      /* query rows of one attention tile */
+    ATTN_LINEAR_ROWS = 1024,   /* rows of one projection tile: few, since each repacks its weights */
+    ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
+    ATTN_ALIGN_FLOATS = 16,    /* one cache line */
+};
+
+/* Half-open range of indices. */
+typedef struct attn_span {
+    size_t begin, end;
+} attn_span;
+
+/* How many row blocks a sequence of L queries has, and the rows of one. */
+size_t attn_row_blocks(size_t queries);
+attn_span attn_row_block(size_t queries, size_t block);
+
+/* The keys that causal and window leave to query `row`; may be empty. Grows monotonically with the row at
+ * both ends. */
+attn_span attn_row_keys(const attn_plan *plan, const attn_sequence *sequence, size_t row);
+/* The keys that any row of a block can see. */
+attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, attn_span rows);
+
+/* y (rows × out) = x (rows × in) · wᵀ (+ b). w is out × in. */
+typedef struct attn_linear {
+    size_t rows, in, out;
+    const float *x, *w, *b;
+    float *y;
+} attn_linear;
+
+enum { ATTN_PROJECT_Q, ATTN_PROJECT_K, ATTN_PROJECT_V, ATTN_PROJECTIONS };
+
+size_t attn_linear_tiles(const attn_linear *linear);
+/* Computes one tile. False when it holds a value that is not finite. */
+bool attn_linear_run(const attn_linear *linear, size_t tile);
+
+/* The projections to q, k and (where needed) v; none for a parameter-free layer. `workspace` may be NULL,
+ * then x and y mean nothing. Returns how many there are. */
+size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linear out[ATTN_PROJECTIONS]);
+/* The output projection; false where there is none to do. */
+bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out);
+
+/* Bytes of a run before its floats; sets *overflow when they do not fit. */
+size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow);
+
+#endif

@@ -1,0 +1,56 @@
+/* Masks (mask.h). A masked score is overwritten, never added to: neither a huge score nor a NaN survives it.
+ */
+#include "mask.h"
+
+#include <math.h>
+
+/* One row's masks; a NULL pointer masks nothing. */
+typedef struct row_masks {
+    const uint8_t *padding, *allow;
+    const float *bias;
+} row_masks;
+
+static row_masks masks_of(const attn_sequence *s, size_t head, size_t row) {
+    const attn_mask *mask = &s->mask;
+    const attn_bias *bias = &s->bias;
+    return (row_masks){
+        .padding = s->padding,
+        .allow = mask->allow ? mask->allow + head * mask->head_stride + row * mask->query_stride : NULL,
+        .bias = bias->values ? bias->values + head * bias->head_stride + row * bias->query_stride : NULL,
+    };
+}
+
+static bool is_allowed(const row_masks *masks, size_t key) {
+    return !(masks->padding && masks->padding[key]) && !(masks->allow && !masks->allow[key]) &&
+           !(masks->bias && masks->bias[key] == -INFINITY);
+}
+
+static bool masks_nothing(const row_masks *masks) {
+    return !masks->padding && !masks->allow && !masks->bias;
+}
+
+size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, attn_span keys, float *scores) {
+    row_masks masks = masks_of(sequence, head, row);
+    for (size_t j = 0; j < keys.begin; j++)
+        scores[j] = -INFINITY;
+    for (size_t j = keys.end; j < sequence->keys; j++)
+        scores[j] = -INFINITY;
+    if (masks_nothing(&masks)) return keys.end - keys.begin;
+    size_t allowed = 0;
+    for (size_t j = keys.begin; j < keys.end; j++) {
+        bool visible = is_allowed(&masks, j);
+        float score = masks.bias ? scores[j] + masks.bias[j] : scores[j];
+        scores[j] = visible ? score : -INFINITY;
+        allowed += visible;
+    }
+    return allowed;
+}
+
+size_t attn_mask_count(const attn_sequence *sequence, size_t head, size_t row, attn_span keys) {
+    row_masks masks = masks_of(sequence, head, row);
+    if (masks_nothing(&masks)) return keys.end - keys.begin;
+    size_t allowed = 0;
+    for (size_t j = keys.begin; j < keys.end; j++)
+        allowed += is_allowed(&masks, j);
+    return allowed;
+}

@@ -1,0 +1,52 @@
+/* The inside of a run: one allocation that begins with this struct, then the tables, then the floats. */
+#ifndef ATTN_ATTENTION_RUN_H
+#define ATTN_ATTENTION_RUN_H
+
+#include "geometry.h"
+
+#include <stdatomic.h>
+
+/* Where one sequence's parts begin. */
+typedef struct attn_place {
+    size_t query_row; /* its first row among all queries */
+    size_t key_row;   /* its first row among all keys */
+    size_t map;       /* its first float among the maps (and among the scores) */
+    size_t tile;      /* its first attention tile */
+} attn_place;
+
+struct attn_run {
+    attn_plan plan;
+    attn_job job;
+    attn_run_done *done;
+    void *done_context;
+
+    attn_linear projections[ATTN_PROJECTIONS];
+    size_t projection_count;
+    attn_linear output; /* where plan.output_tiles > 0 */
+
+    attn_place *places;  /* N + 1: the last one holds the totals */
+    size_t *head_slots;  /* H: where a head stands in the selection, or SIZE_MAX */
+    size_t *query_slots; /* longest L, likewise; NULL: all queries, in order */
+    float *floats;       /* the workspace */
+
+    atomic_bool result_not_finite; /* something asked for is not finite */
+    atomic_bool values_not_finite; /* V holds such a value: masked keys must not touch the sums */
+    atomic_size_t rows_without_keys;
+};
+
+/* Runs attention tile `tile`: one head of one block of query rows. */
+void attn_tile_run(attn_run *run, size_t tile, size_t worker);
+
+/* Row-major matrices as the tile sees them: the first row and head, and the floats from row to row. */
+typedef struct attn_matrix {
+    const float *data;
+    size_t stride;
+} attn_matrix;
+
+/* The queries, keys and values that attention reads: projected, or the request's own tensors for a
+ * parameter-free layer. Rows count over all sequences; heads stand side by side in a row. */
+attn_matrix attn_run_q(const attn_run *run);
+attn_matrix attn_run_k(const attn_run *run);
+attn_matrix attn_run_v(const attn_run *run);
+
+#endif
