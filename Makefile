@@ -34,6 +34,9 @@ endif
 GIT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
 LIBS       := libmicrohttpd jansson openblas
 TEST_LIBS  := check libcurl
+# `make V=1` shows whole commands.
+SAY := $(if $(V),@:,@echo)
+RUN := $(if $(V),,@)
 # Recursive on purpose: pkg-config may not be there before `make deps` has run.
 PKG_CFLAGS  = $(shell pkg-config --cflags $(LIBS))
 PKG_LDLIBS  = $(shell pkg-config --libs $(LIBS)) -lm -ldl
@@ -111,22 +114,26 @@ help: ## this list
 	@echo "  VARIANT=release|debug|asan|tsan, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
 
 $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
-	$(CC) $(LDFLAGS_ALL) -o $@ $(OBJECTS) $(PKG_LDLIBS)
+	$(SAY) "link    $@"
+	$(RUN)$(CC) $(LDFLAGS_ALL) -o $@ $(OBJECTS) $(PKG_LDLIBS)
 
 define suite_program
 $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	@mkdir -p $$(@D)
-	$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
+	$$(SAY) "link    $$@"
+	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
 $(foreach kind,$(SUITES),$(eval $(call suite_program,$(kind))))
 
 $(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY) "compile $<"
+	$(RUN)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(SAY) "compile $<"
+	$(RUN)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
 
 # The version and the commit change often; only the file that shows them is rebuilt for it.
 $(OUT)/obj/server/version.o: CFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_COMMIT='"$(GIT_COMMIT)"'

@@ -1,0 +1,96 @@
+/* The exponential and the softmax against double precision, and rows that have no answer. */
+#include "engine/attention/softmax.h"
+#include "suites.h"
+
+#include <math.h>
+
+START_TEST(exponential_is_within_its_bound) {
+    double worst = 0;
+    for (double x = 0; x > -87.3; x -= 1e-4) {
+        float argument = (float)x, value = argument;
+        attn_exp_row(&value, 1, 0);
+        worst = fmax(worst, fabs((double)value / exp((double)argument) - 1));
+    }
+    ck_assert_double_le(worst, 2e-7);
+}
+END_TEST
+
+START_TEST(exponential_at_its_edges) {
+    float values[] = {0, -INFINITY, -103.0f, -104.0f, -1e30f, NAN};
+    attn_exp_row(values, 6, 0);
+    ck_assert_float_eq(values[0], 1);
+    ck_assert_float_eq(values[1], 0);
+    ck_assert_float_gt(values[2], 0); /* a subnormal, not zero */
+    ck_assert_float_eq(values[3], 0);
+    ck_assert_float_eq(values[4], 0);
+    ck_assert_float_nan(values[5]);
+}
+END_TEST
+
+START_TEST(rows_of_every_length_sum_to_one) {
+    for (size_t count = 1; count <= 129; count++) {
+        float row[129];
+        double want[129], sum = 0, total = 0;
+        for (size_t i = 0; i < count; i++)
+            row[i] = (float)((i * 37) % 23) * 0.7f - 5;
+        for (size_t i = 0; i < count; i++)
+            sum += want[i] = exp((double)row[i]);
+        ck_assert(attn_softmax_row(row, count));
+        for (size_t i = 0; i < count; i++) {
+            ck_assert_double_le(fabs((double)row[i] - want[i] / sum), 1e-6);
+            total += (double)row[i];
+        }
+        ck_assert_double_le(fabs(total - 1), 1e-6);
+    }
+}
+END_TEST
+
+START_TEST(masked_entries_are_exactly_zero) {
+    float row[] = {-INFINITY, 3, -INFINITY, 3};
+    ck_assert(attn_softmax_row(row, 4));
+    ck_assert_float_eq(row[0], 0);
+    ck_assert_float_eq(row[1], 0.5f);
+    ck_assert_float_eq(row[2], 0);
+    ck_assert_float_eq(row[3], 0.5f);
+}
+END_TEST
+
+START_TEST(large_scores_do_not_overflow) {
+    float row[] = {3e38f, 3e38f, -3e38f};
+    ck_assert(attn_softmax_row(row, 3));
+    ck_assert_float_eq(row[0], 0.5f);
+    ck_assert_float_eq(row[2], 0);
+}
+END_TEST
+
+START_TEST(a_row_without_keys_is_all_zeros) {
+    float row[20];
+    for (int i = 0; i < 20; i++)
+        row[i] = -INFINITY;
+    ck_assert(attn_softmax_row(row, 20));
+    for (int i = 0; i < 20; i++)
+        ck_assert_float_eq(row[i], 0);
+}
+END_TEST
+
+START_TEST(what_is_not_finite_is_told) {
+    float overflow[] = {1, INFINITY, 2}, nan_inside[] = {1, NAN, 2}, nan_alone[] = {NAN, -INFINITY};
+    ck_assert(!attn_softmax_row(overflow, 3));
+    ck_assert(!attn_softmax_row(nan_inside, 3));
+    ck_assert(!attn_softmax_row(nan_alone, 2));
+}
+END_TEST
+
+ATTND_SUITE(softmax) {
+    Suite *suite = suite_create("softmax");
+    TCase *tcase = tcase_create("softmax");
+    tcase_add_test(tcase, exponential_is_within_its_bound);
+    tcase_add_test(tcase, exponential_at_its_edges);
+    tcase_add_test(tcase, rows_of_every_length_sum_to_one);
+    tcase_add_test(tcase, masked_entries_are_exactly_zero);
+    tcase_add_test(tcase, large_scores_do_not_overflow);
+    tcase_add_test(tcase, a_row_without_keys_is_all_zeros);
+    tcase_add_test(tcase, what_is_not_finite_is_told);
+    suite_add_tcase(suite, tcase);
+    return suite;
+}
