@@ -40,3 +40,15 @@ attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, 
     attn_span last = attn_row_keys(plan, sequence, rows.end - 1);
     return (attn_span){first.begin, last.end};
 }
+
+size_t attn_block_tiles(const attn_plan *plan) {
+    return plan->request.average_heads ? 1 : plan->request.layer->heads;
+}
+
+size_t attn_map_rows(const attn_plan *plan, const attn_sequence *sequence) {
+    return plan->request.queries ? plan->request.query_count : sequence->queries;
+}
+
+size_t attn_map_width(const attn_plan *plan, const attn_sequence *sequence) {
+    return plan->request.top_k ? plan->request.top_k : sequence->keys + plan->request.layer->extra_keys;
+}

@@ -30,6 +30,13 @@ attn_span attn_row_keys(const attn_plan *plan, const attn_sequence *sequence, si
 /* The keys that any row of a block can see. */
 attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, attn_span rows);
 
+/* How many tiles a block of rows makes: one a head, or one that walks all heads where their mean is wanted,
+ * so that the mean is always summed in the same order. */
+size_t attn_block_tiles(const attn_plan *plan);
+/* Rows of one head's map of a sequence, and floats of one such row. */
+size_t attn_map_rows(const attn_plan *plan, const attn_sequence *sequence);
+size_t attn_map_width(const attn_plan *plan, const attn_sequence *sequence);
+
 /* y (rows × out) = x (rows × in) · wᵀ (+ b). w is out × in. */
 typedef struct attn_linear {
     size_t rows, in, out;
@@ -48,6 +55,10 @@ bool attn_linear_run(const attn_linear *linear, size_t tile);
 size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linear out[ATTN_PROJECTIONS]);
 /* The output projection; false where there is none to do. */
 bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out);
+
+/* Floats of one worker's scratch memory where the longest row of scores has `widest`; sets *overflow when
+ * they do not fit. */
+size_t attn_scratch_floats(const attn_plan *plan, size_t widest, bool *overflow);
 
 /* Bytes of a run before its floats; sets *overflow when they do not fit. */
 size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow);

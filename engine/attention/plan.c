@@ -196,7 +196,7 @@ static void lay_out(attn_plan *plan, workspace *space) {
     bool projected = !attn_layer_is_parameter_free(layer);
     bool want_v = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_PROJECTIONS);
     plan->at_q = plan->at_k = plan->at_v = plan->at_context = plan->at_outputs = plan->at_maps =
-        plan->at_scores = plan->at_scratch = SIZE_MAX;
+        plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = SIZE_MAX;
     size_t q = product(space, plan->total_queries, layer->heads * plan->head_dim);
     size_t k = product(space, plan->total_keys, layer->kv_heads * plan->head_dim);
     size_t v = product(space, plan->total_keys, layer->kv_heads * plan->value_dim);
@@ -221,6 +221,11 @@ static void lay_out(attn_plan *plan, workspace *space) {
         plan->at_scores = reserve(space, plan->map_floats);
         plan->result_floats = sum(space, plan->result_floats, plan->map_floats);
     }
+    if (r->top_k > 0) {
+        plan->at_top_keys = reserve(space, plan->map_floats);
+        plan->at_top_rest = reserve(space, plan->map_rows);
+        plan->result_floats = sum(space, plan->result_floats, sum(space, plan->map_floats, plan->map_rows));
+    }
     if (r->want & ATTN_WANT_PROJECTIONS)
         plan->result_floats = sum(space, plan->result_floats, sum(space, q, sum(space, k, v)));
     if (plan->attention_tiles > 0)
@@ -232,20 +237,22 @@ static void lay_out(attn_plan *plan, workspace *space) {
 static void measure_attention(attn_plan *plan, workspace *space) {
     const attn_request *r = &plan->request;
     const attn_layer *layer = r->layer;
-    size_t heads = r->heads ? r->head_count : layer->heads, widest = 0;
+    size_t widest = 0;
+    plan->map_heads = r->average_heads ? 1 : r->heads ? r->head_count : layer->heads;
     bool attends = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES);
     double per_score =
         2.0 * (double)plan->head_dim + (r->want & ATTN_WANT_OUTPUTS ? 2.0 * (double)plan->value_dim : 0);
     for (size_t n = 0; n < r->sequence_count; n++) {
         const attn_sequence *s = &r->sequences[n];
         size_t width = sum(space, s->keys, layer->extra_keys);
-        size_t rows = r->queries ? r->query_count : s->queries;
-        size_t map = product(space, product(space, heads, rows), width);
-        plan->map_floats = sum(space, plan->map_floats, map);
+        size_t rows = product(space, plan->map_heads, attn_map_rows(plan, s));
+        plan->map_rows = sum(space, plan->map_rows, rows);
+        plan->map_floats = sum(space, plan->map_floats, product(space, rows, attn_map_width(plan, s)));
         if (width > widest) widest = width;
         size_t blocks = attn_row_blocks(s->queries);
         if (attends)
-            plan->attention_tiles = sum(space, plan->attention_tiles, product(space, blocks, layer->heads));
+            plan->attention_tiles =
+                sum(space, plan->attention_tiles, product(space, blocks, attn_block_tiles(plan)));
         for (size_t block = 0; attends && block < blocks; block++) {
             attn_span rows_of = attn_row_block(s->queries, block);
             attn_span keys = attn_block_keys(plan, s, rows_of);
@@ -254,7 +261,7 @@ static void measure_attention(attn_plan *plan, workspace *space) {
             plan->flops += scores * per_score * (double)layer->heads;
         }
     }
-    plan->scratch_floats = product(space, ATTN_TILE_ROWS, widest);
+    plan->scratch_floats = attn_scratch_floats(plan, widest, &space->overflow);
     if (!(r->want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES))) plan->map_floats = 0;
 }
 

@@ -74,6 +74,8 @@ typedef struct attn_request {
     const size_t
         *queries; /* which rows of them, in this order; each must exist in every sequence; NULL: all */
     size_t query_count;
+    bool average_heads; /* maps are the mean over the chosen heads, without the H axis; not with scores */
+    size_t top_k;       /* k >= 1: maps (and scores) as the k largest weights of each row; 0: whole rows */
 } attn_request;
 
 /* A checked request: what will be done, where in the workspace, and what it costs. A plain value: may be
@@ -86,13 +88,16 @@ typedef struct attn_plan {
     size_t workers;       /* for how many workers scratch memory is counted */
     size_t total_queries; /* ΣL */
     size_t total_keys;    /* ΣS */
-    size_t map_floats;    /* of the maps asked for, all sequences together */
+    size_t map_heads;     /* H' of the maps: how many are chosen, or 1 for their mean */
+    size_t map_rows;      /* rows of the maps asked for, all sequences and heads together */
+    size_t map_floats;    /* in those rows */
     size_t result_floats; /* of everything asked for */
     size_t bytes;         /* of the one allocation that attn_run_new makes, exactly */
     double flops;         /* multiplications and additions of the products that are computed */
 
     /* Where things lie in the workspace, in floats; SIZE_MAX: not there. */
     size_t at_q, at_k, at_v, at_context, at_outputs, at_maps, at_scores, at_scratch;
+    size_t at_top_keys, at_top_rest;
     size_t scratch_floats; /* of one worker */
     size_t attention_tiles, projection_tiles, output_tiles;
 } attn_plan;
@@ -133,15 +138,23 @@ size_t attn_run_rows_without_keys(const attn_run *run);
 
 typedef enum attn_result {
     ATTN_OUTPUTS, /* L × d_out */
-    ATTN_MAPS,    /* heads' × queries' × (S + E): the softmax's weights; masked ones exactly 0 */
-    ATTN_SCORES,  /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity */
-    ATTN_Q,       /* H   × L × dk, after the bias, unscaled */
-    ATTN_K,       /* Hkv × S × dk, likewise, without the layer's extra keys */
-    ATTN_V,       /* Hkv × S × dv */
+    ATTN_MAPS,    /* heads' × queries' × (S + E): the softmax's weights; masked ones exactly 0. With
+                     average_heads    queries' × (S + E). With top_k the last axis is k: weights falling, ties to
+                     the lower key, 0 where    a row has fewer keys of non-zero weight */
+    ATTN_SCORES, /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity. With top_k
+                    those of the same keys, −Infinity where there is none */
+    ATTN_REST,   /* with top_k: heads' × queries', the sum of the weights that are not among the k */
+    ATTN_Q,      /* H   × L × dk, after the bias, unscaled */
+    ATTN_K,      /* Hkv × S × dk, likewise, without the layer's extra keys */
+    ATTN_V,      /* Hkv × S × dv */
 } attn_result;
 
 /* One sequence's part of a result that was asked for. Points into the run. */
 attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence);
+
+/* With top_k: which keys the weights of ATTN_MAPS belong to, in the same shape and packed; −1 where there is
+ * none. */
+const int32_t *attn_run_top_keys(const attn_run *run, size_t sequence);
 
 /* NULL is fine; not while it is submitted. */
 void attn_run_free(attn_run *run);

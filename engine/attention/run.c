@@ -32,15 +32,16 @@ size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow) {
 
 static void fill_places(attn_run *run) {
     const attn_request *r = &run->plan.request;
-    size_t heads = r->heads ? r->head_count : r->layer->heads;
     attn_place at = {0};
     for (size_t n = 0; n < r->sequence_count; n++) {
         const attn_sequence *s = &r->sequences[n];
         run->places[n] = at;
         at.query_row += s->queries;
         at.key_row += s->keys;
-        at.map += heads * (r->queries ? r->query_count : s->queries) * (s->keys + r->layer->extra_keys);
-        at.tile += attn_row_blocks(s->queries) * r->layer->heads;
+        size_t map_rows = run->plan.map_heads * attn_map_rows(&run->plan, s);
+        at.map_row += map_rows;
+        at.map += map_rows * attn_map_width(&run->plan, s);
+        at.tile += attn_row_blocks(s->queries) * attn_block_tiles(&run->plan);
     }
     run->places[r->sequence_count] = at;
 }
@@ -194,16 +195,25 @@ static attn_view heads_view(attn_matrix matrix, size_t first_row, size_t heads, 
                        .stride = {dim, matrix.stride, 1}};
 }
 
-static attn_view map_view(const attn_run *run, size_t at, size_t sequence) {
-    const attn_request *r = &run->plan.request;
-    const attn_sequence *s = &r->sequences[sequence];
-    size_t heads = r->heads ? r->head_count : r->layer->heads,
-           rows = r->queries ? r->query_count : s->queries;
-    size_t width = s->keys + r->layer->extra_keys;
-    return (attn_view){.data = run->floats + at + run->places[sequence].map,
+/* heads' × queries' × width floats; without the first axis where heads are averaged. */
+static attn_view map_view(const attn_run *run, const float *data, size_t rows, size_t width) {
+    attn_view whole = {.data = data,
                        .rank = 3,
-                       .shape = {heads, rows, width},
+                       .shape = {run->plan.map_heads, rows, width},
                        .stride = {rows * width, width, 1}};
+    attn_view mean = {.data = data, .rank = 2, .shape = {rows, width}, .stride = {width, 1}};
+    return run->plan.request.average_heads ? mean : whole;
+}
+
+/* One number a row of the map. */
+static attn_view rest_view(const attn_run *run, const float *data, size_t rows) {
+    attn_view view = map_view(run, data, rows, 1);
+    view.rank--; /* the axis of width 1 goes, and the one before it has stride 1 */
+    return view;
+}
+
+const int32_t *attn_run_top_keys(const attn_run *run, size_t sequence) {
+    return (const int32_t *)(const void *)(run->floats + run->plan.at_top_keys) + run->places[sequence].map;
 }
 
 attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) {
@@ -211,9 +221,11 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) 
     const attn_layer *layer = plan->request.layer;
     const attn_sequence *s = &plan->request.sequences[sequence];
     const attn_place *place = &run->places[sequence];
+    size_t rows = attn_map_rows(plan, s), width = attn_map_width(plan, s);
     switch (what) {
-    case ATTN_MAPS: return map_view(run, plan->at_maps, sequence);
-    case ATTN_SCORES: return map_view(run, plan->at_scores, sequence);
+    case ATTN_MAPS: return map_view(run, run->floats + plan->at_maps + place->map, rows, width);
+    case ATTN_SCORES: return map_view(run, run->floats + plan->at_scores + place->map, rows, width);
+    case ATTN_REST: return rest_view(run, run->floats + plan->at_top_rest + place->map_row, rows);
     case ATTN_Q:
         return heads_view(attn_run_q(run), place->query_row, layer->heads, s->queries, plan->head_dim);
     case ATTN_K: return heads_view(attn_run_k(run), place->key_row, layer->kv_heads, s->keys, plan->head_dim);

@@ -10,6 +10,7 @@
 typedef struct attn_place {
     size_t query_row; /* its first row among all queries */
     size_t key_row;   /* its first row among all keys */
+    size_t map_row;   /* its first row among the maps' (and the scores') */
     size_t map;       /* its first float among the maps (and among the scores) */
     size_t tile;      /* its first attention tile */
 } attn_place;
@@ -34,7 +35,8 @@ struct attn_run {
     atomic_size_t rows_without_keys;
 };
 
-/* Runs attention tile `tile`: one head of one block of query rows. */
+/* Runs attention tile `tile`: one block of query rows for one head, or for all heads where their mean is
+ * wanted. */
 void attn_tile_run(attn_run *run, size_t tile, size_t worker);
 
 /* Row-major matrices as the tile sees them: the first row and head, and the floats from row to row. */

@@ -16,9 +16,9 @@ typedef struct attn_layer_arrays {
     size_t floats; /* of all arrays together */
 } attn_layer_arrays;
 
-/* Reserves zeroed arrays for a layer whose widths are set, in one block, and makes the layer point to them. Each begins
- * at a multiple of 64 bytes, in the order above: wq, wk and wv stand without a gap wherever their sizes are multiples
- * of 16 floats. False without memory. */
+/* Reserves zeroed arrays for a layer whose widths are set, in one block, and makes the layer point to them.
+ * Each begins at a multiple of 64 bytes, in the order above: wq, wk and wv stand without a gap wherever their
+ * sizes are multiples of 16 floats. False without memory. */
 bool attn_layer_arrays_take(attn_layer *layer, const attn_layer_parts *parts, attn_storage *storage,
                             attn_layer_arrays *out);
 

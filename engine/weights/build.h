@@ -5,8 +5,8 @@
 #include "model.h"
 #include "storage.h"
 
-/* A model of `layer_count` zeroed layers that owns a storage; attn_model_free takes it at any stage. On failure *out
- * is untouched. Errors: ATTN_RANGE (the name), ATTN_NO_MEMORY. */
+/* A model of `layer_count` zeroed layers that owns a storage; attn_model_free takes it at any stage. On
+ * failure *out is untouched. Errors: ATTN_RANGE (the name), ATTN_NO_MEMORY. */
 attn_code attn_model_begin(const char *name, const char *family, size_t layer_count, attn_model **out,
                            attn_error *error);
 
