@@ -1,0 +1,26 @@
+/* Random layers and requests from a seed: every option of the engine, alone and together, in small and odd
+ * sizes. The same seed makes the same request. Requests are always acceptable: attn_plan_make must take them.
+ */
+#ifndef TESTS_UNIT_ENGINE_ATTENTION_RANDOM_REQUEST_H
+#define TESTS_UNIT_ENGINE_ATTENTION_RANDOM_REQUEST_H
+
+#include "engine/engine.h"
+
+enum { RANDOM_BLOCKS = 128 };
+
+typedef struct random_request {
+    uint64_t seed, state;
+    attn_layer layer;
+    attn_request request; /* of `layer`; stays valid while this value does not move */
+    attn_sequence *sequences;
+    void *blocks[RANDOM_BLOCKS]; /* all memory that the request borrows */
+    size_t block_count;
+} random_request;
+
+void random_request_init(random_request *random, uint64_t seed);
+void random_request_done(random_request *random);
+
+/* 0 … limit-1, for tests that need further choices of their own. */
+size_t random_below(random_request *random, size_t limit);
+
+#endif
