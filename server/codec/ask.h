@@ -10,6 +10,8 @@
 
 #include <jansson.h>
 
+enum { SRV_MAX_WARNINGS = 4 };
+
 typedef struct srv_ask {
     char *model;      /* NULL: the default model */
     char *layer_name; /* NULL: by index */
@@ -18,12 +20,18 @@ typedef struct srv_ask {
     attn_request request; /* everything but `layer` and the masks' places, which srv_ask_bind fills in */
     json_t *tokens, *context_tokens; /* passed through; NULL: absent */
     int precision;                   /* 1 … 9 significant digits; 0: the shortest text that reads back */
+    const char *warnings[SRV_MAX_WARNINGS]; /* one-line hints for the client; static storage */
+    size_t warning_count;
+    /* The first 422 of the body. It waits for srv_ask_bind, because a model or layer that is not there (404)
+     * goes before it; `model` and the layer are right in any case. */
+    srv_problem problem;
     struct srv_ask_storage *storage; /* tensors, masks, selections: the decoder's */
 } srv_ask;
 
-/* Checks what only the layer can tell (widths, mask ranks against H, selections, causal against L and S is
- * the plan's) and completes ask->request for this layer. `model` and `layer_index` are for the error texts,
- * such as "row has 3 numbers; layer 0 of model 'tiny' takes 4". */
+/* Tells the problem that decoding found, if any. Checks what only the layer can tell (widths, mask ranks
+ * against H, selections, causal against L and S is the plan's) and completes ask->request for this layer.
+ * `model` and `layer_index` are for the error texts, such as "row has 3 numbers; layer 0 of model 'tiny'
+ * takes 4". */
 bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
                   srv_problem *problem);
 

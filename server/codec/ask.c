@@ -1,0 +1,194 @@
+/* Brings an ask and a layer together: widths, which tensors the layer needs, the masks' head axis. What
+ * depends on sizes alone (causal against L and S, selections) is left to attn_plan_make. */
+#include "ask_storage.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+srv_ask *srv_ask_new(void) {
+    srv_ask *ask = calloc(1, sizeof *ask);
+    if (ask == NULL) return NULL;
+    ask->storage = calloc(1, sizeof *ask->storage);
+    if (ask->storage == NULL) {
+        free(ask);
+        return NULL;
+    }
+    ask->request.want = ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS;
+    return ask;
+}
+
+void srv_ask_warn(srv_ask *ask, const char *hint) {
+    if (ask->warning_count < SRV_MAX_WARNINGS) ask->warnings[ask->warning_count++] = hint;
+}
+
+/* What the checks share: whose widths they are and where to complain. */
+typedef struct binding {
+    srv_ask *ask;
+    const attn_layer *layer;
+    const char *model;
+    size_t index;
+    srv_problem *problem;
+} binding;
+
+/* The pointer of one row of a tensor. */
+static void row_place(const binding *to, const char *name, size_t sequence, size_t row,
+                      char where[ATTN_WHERE_SIZE]) {
+    if (to->ask->single) {
+        snprintf(where, ATTN_WHERE_SIZE, "/%s/%zu", name, row);
+    } else {
+        snprintf(where, ATTN_WHERE_SIZE, "/%s/%zu/%zu", name, sequence, row);
+    }
+}
+
+/* Rows of one tensor against the width that the layer takes; 0: any, but all the same. */
+static bool check_width(const binding *to, const char *name, const srv_rows *rows, size_t width) {
+    char where[ATTN_WHERE_SIZE];
+    if (rows->width == 0) return true; /* not read: absent, or behind the problem that decoding found */
+    if (width != 0 && rows->width != width) {
+        row_place(to, name, 0, 0, where);
+        return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
+                               "row has %zu numbers; layer %zu of model '%s' takes %zu", rows->width,
+                               to->index, to->model, width);
+    }
+    if (rows->odd_width == 0) return true;
+    row_place(to, name, rows->odd_sequence, rows->odd_row, where);
+    if (width == 0)
+        return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
+                               "row has %zu numbers; the first row has %zu", rows->odd_width, rows->width);
+    return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
+                           "row has %zu numbers; layer %zu of model '%s' takes %zu", rows->odd_width,
+                           to->index, to->model, width);
+}
+
+static bool check_widths(const binding *to) {
+    const struct srv_ask_storage *given = to->ask->storage;
+    const attn_layer *layer = to->layer;
+    if (!check_width(to, "inputs", &given->inputs, layer->d_model)) return false;
+    if (!check_width(to, "context", &given->context, layer->d_key)) return false;
+    if (!check_width(to, "values", &given->values, layer->d_value)) return false;
+    size_t width = given->context.width;
+    if (!attn_layer_is_parameter_free(layer) || width == 0 || width == given->inputs.width) return true;
+    char where[ATTN_WHERE_SIZE];
+    row_place(to, "context", 0, 0, where);
+    return srv_problem_set(
+        to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
+        "row has %zu numbers; inputs has %zu, which layer %zu of model '%s' compares them with", width,
+        given->inputs.width, to->index, to->model);
+}
+
+static bool missing(const binding *to, const char *where, const char *what, size_t takes, size_t found) {
+    return srv_problem_set(to->problem, SRV_MISSING_FIELD, SRV_WHERE_POINTER, where,
+                           "layer %zu of model '%s' takes %s of %zu numbers, found %zu; '%s' is required",
+                           to->index, to->model, what, takes, found, where + 1);
+}
+
+/* Where a tensor is absent another stands in for it, if the layer takes its width. */
+static bool check_sources(const binding *to) {
+    const attn_request *request = &to->ask->request;
+    const attn_layer *layer = to->layer;
+    if (layer->is_cross && request->context == NULL)
+        return srv_problem_set(to->problem, SRV_MISSING_FIELD, SRV_WHERE_POINTER, "/context",
+                               "layer %zu of model '%s' is cross-attention; 'context' is required", to->index,
+                               to->model);
+    if (attn_layer_is_parameter_free(layer)) return true;
+    if (request->context == NULL && layer->d_key != layer->d_model)
+        return missing(to, "/context", "keys", layer->d_key, layer->d_model);
+    if (request->values == NULL && layer->d_value != layer->d_key)
+        return missing(to, request->context == NULL ? "/context" : "/values", "values", layer->d_value,
+                       layer->d_key);
+    return true;
+}
+
+static bool check_heads(const binding *to, const char *name, const srv_grid *grid) {
+    if (grid->blocks == NULL) return true;
+    for (size_t i = 0; i < to->ask->request.sequence_count; i++) {
+        size_t heads = grid->blocks[i].heads;
+        if (heads == 1 || heads == to->layer->heads) continue;
+        char where[ATTN_WHERE_SIZE];
+        if (to->ask->single) {
+            snprintf(where, sizeof where, "/%s", name);
+        } else {
+            snprintf(where, sizeof where, "/%s/%zu", name, i);
+        }
+        return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
+                               "found %zu heads; layer %zu of model '%s' has %zu, so many or 1 are expected",
+                               heads, to->index, to->model, to->layer->heads);
+    }
+    return true;
+}
+
+/* Strides of one sequence's block: an axis of 1 broadcasts with a stride of 0. */
+static size_t query_stride(const srv_block *block, size_t keys) {
+    return block->queries == 1 ? 0 : keys;
+}
+
+static size_t head_stride(const srv_block *block, size_t keys) {
+    return block->heads == 1 ? 0 : block->queries * keys;
+}
+
+static void place_masks(srv_ask *ask) {
+    struct srv_ask_storage *storage = ask->storage;
+    for (size_t i = 0; i < ask->request.sequence_count; i++) {
+        attn_sequence *sequence = storage->sequences + i;
+        size_t keys = sequence->keys;
+        if (storage->padding.flags != NULL)
+            sequence->padding = storage->padding.flags + storage->padding.blocks[i].offset;
+        if (storage->mask.flags != NULL) {
+            const srv_block *block = storage->mask.blocks + i;
+            sequence->mask = (attn_mask){storage->mask.flags + block->offset, head_stride(block, keys),
+                                         query_stride(block, keys)};
+        }
+        if (storage->bias.numbers != NULL) {
+            const srv_block *block = storage->bias.blocks + i;
+            sequence->bias = (attn_bias){storage->bias.numbers + block->offset, head_stride(block, keys),
+                                         query_stride(block, keys)};
+        }
+    }
+}
+
+bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
+                  srv_problem *problem) {
+    binding to = {ask, layer, model, layer_index, problem};
+    if (!check_widths(&to)) return false;
+    if (ask->problem.id != SRV_NO_PROBLEM) {
+        if (problem->id == SRV_NO_PROBLEM) *problem = ask->problem;
+        return false;
+    }
+    if (!check_sources(&to)) return false;
+    if (!check_heads(&to, "attention_mask", &ask->storage->mask)) return false;
+    if (!check_heads(&to, "bias", &ask->storage->bias)) return false;
+    place_masks(ask);
+    ask->request.layer = layer;
+    return true;
+}
+
+static void rows_done(srv_rows *rows) {
+    free(rows->data);
+    free(rows->lengths);
+}
+
+static void grid_done(srv_grid *grid) {
+    free(grid->flags);
+    free(grid->numbers);
+    free(grid->blocks);
+}
+
+void srv_ask_free(srv_ask *ask) {
+    if (ask == NULL) return;
+    struct srv_ask_storage *storage = ask->storage;
+    rows_done(&storage->inputs);
+    rows_done(&storage->context);
+    rows_done(&storage->values);
+    grid_done(&storage->padding);
+    grid_done(&storage->mask);
+    grid_done(&storage->bias);
+    free(storage->sequences);
+    free(storage->heads);
+    free(storage->queries);
+    free(storage);
+    json_decref(ask->tokens);
+    json_decref(ask->context_tokens);
+    free(ask->model);
+    free(ask->layer_name);
+    free(ask);
+}

@@ -1,0 +1,46 @@
+/* The memory behind an ask: what decoders fill in and srv_ask_bind reads. Internal to server/codec. */
+#ifndef SRV_CODEC_ASK_STORAGE_H
+#define SRV_CODEC_ASK_STORAGE_H
+
+#include "ask.h"
+
+#include <stdint.h>
+
+/* One of inputs, context, values: ΣL rows of `width` numbers, packed. */
+typedef struct srv_rows {
+    float *data; /* NULL: absent */
+    size_t count, width;
+    size_t *lengths; /* rows of each sequence */
+    size_t sequences;
+    /* The first row that is not as wide as the first one: told when the layer's width is known. 0: none. */
+    size_t odd_width, odd_sequence, odd_row;
+} srv_rows;
+
+/* One sequence's part of a mask or bias: heads × queries × S elements from `offset` on. 1 broadcasts. */
+typedef struct srv_block {
+    size_t offset, heads, queries;
+} srv_block;
+
+/* A mask or a bias of the whole batch, not expanded. */
+typedef struct srv_grid {
+    uint8_t *flags;    /* a mask's elements, or … */
+    float *numbers;    /* … a bias's; both NULL: absent */
+    srv_block *blocks; /* one for every sequence; all the same where the batch axis broadcasts */
+    size_t rank;       /* of one sequence's part: 1 … 3 */
+} srv_grid;
+
+struct srv_ask_storage {
+    srv_rows inputs, context, values;
+    attn_sequence *sequences;
+    srv_grid padding, mask, bias;
+    size_t *heads, *queries;
+};
+
+/* An ask for the default model's first layer with the default results, and nothing else; NULL without memory.
+ */
+srv_ask *srv_ask_new(void);
+
+/* Adds a hint for the client: one line, static storage. */
+void srv_ask_warn(srv_ask *ask, const char *hint);
+
+#endif

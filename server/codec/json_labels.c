@@ -1,0 +1,52 @@
+/* The decoder's labels: one string for every row, kept as they came and passed through: the ask shares them
+ * with the body's tree, which goes before anybody else sees the ask. */
+#include "json_walk.h"
+
+static bool check_sequence(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
+                           const char *axis) {
+    char found[SRV_FOUND_SIZE];
+    if (!json_is_array(list) || json_array_size(list) != length)
+        return srv_place_fail(place, &ask->problem, json_is_array(list) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
+                              "found %s; the sequence has %zu %s, a list of as many strings is expected",
+                              srv_json_found(list, found), length, axis);
+    for (size_t i = 0; i < length; i++) {
+        const json_t *label = json_array_get(list, i);
+        srv_place element = {place, NULL, i};
+        if (!json_is_string(label))
+            return srv_place_fail(&element, &ask->problem, SRV_WRONG_TYPE, "found %s; a string is expected",
+                                  srv_json_found(label, found));
+    }
+    return true;
+}
+
+static bool check_labels(srv_ask *ask, const json_t *value, const srv_place *place, bool of_keys) {
+    const attn_sequence *sequences = ask->storage->sequences;
+    size_t count = ask->request.sequence_count;
+    const char *axis = of_keys ? "keys" : "queries";
+    char found[SRV_FOUND_SIZE];
+    if (ask->single)
+        return check_sequence(ask, value, place, of_keys ? sequences[0].keys : sequences[0].queries, axis);
+    if (!json_is_array(value) || json_array_size(value) != count)
+        return srv_place_fail(place, &ask->problem,
+                              json_is_array(value) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
+                              "found %s; inputs has %zu sequences, a list of as many lists is expected",
+                              srv_json_found(value, found), count);
+    for (size_t i = 0; i < count; i++) {
+        srv_place sequence = {place, NULL, i};
+        size_t length = of_keys ? sequences[i].keys : sequences[i].queries;
+        if (!check_sequence(ask, json_array_get(value, i), &sequence, length, axis)) return false;
+    }
+    return true;
+}
+
+bool srv_json_set_tokens(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!check_labels(ask, value, place, false)) return false;
+    ask->tokens = json_incref(value);
+    return true;
+}
+
+bool srv_json_set_context_tokens(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!check_labels(ask, value, place, true)) return false;
+    ask->context_tokens = json_incref(value);
+    return true;
+}

@@ -1,0 +1,154 @@
+/* The decoder's setters of names, switches, numbers and selections. */
+#include "json_walk.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool fail_type(srv_ask *ask, const json_t *value, const srv_place *place, const char *expected) {
+    char found[SRV_FOUND_SIZE];
+    return srv_place_fail(place, &ask->problem, SRV_WRONG_TYPE, "found %s; %s is expected",
+                          srv_json_found(value, found), expected);
+}
+
+static bool fail_memory(srv_ask *ask) {
+    return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                           "no memory for the request");
+}
+
+/* A whole number from low to high. Beyond 2^53 a double no longer tells whole numbers apart. */
+static bool read_whole(srv_ask *ask, const json_t *value, const srv_place *place, size_t low, size_t high,
+                       size_t *out) {
+    static const double limit = 0x1p53;
+    char found[SRV_FOUND_SIZE];
+    if (!json_is_number(value)) return fail_type(ask, value, place, "a whole number");
+    double number = json_number_value(value);
+    if (number != floor(number)) return fail_type(ask, value, place, "a whole number");
+    if (number >= (double)low && number <= limit && (size_t)number <= high) {
+        *out = (size_t)number;
+        return true;
+    }
+    if (high == SIZE_MAX)
+        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
+                              "found %s; %zu or more is expected, up to 2^53", srv_json_found(value, found),
+                              low);
+    return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE, "found %s; %zu to %zu is expected",
+                          srv_json_found(value, found), low, high);
+}
+
+/* A name as a C string. One that holds a NUL cannot be the name of anything: `missing` is the problem then.
+ */
+static bool read_name(srv_ask *ask, const json_t *value, const srv_place *place, srv_problem_id missing,
+                      char **out) {
+    if (memchr(json_string_value(value), '\0', json_string_length(value)) != NULL)
+        return srv_place_fail(place, &ask->problem, missing, "no name holds a NUL character");
+    *out = strdup(json_string_value(value));
+    return *out != NULL || fail_memory(ask);
+}
+
+bool srv_json_set_model(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!json_is_string(value)) return fail_type(ask, value, place, "a model's name");
+    return read_name(ask, value, place, SRV_MODEL_NOT_FOUND, &ask->model);
+}
+
+bool srv_json_set_layer(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (json_is_string(value)) return read_name(ask, value, place, SRV_LAYER_NOT_FOUND, &ask->layer_name);
+    if (!json_is_number(value)) return fail_type(ask, value, place, "a layer's index or name");
+    char found[SRV_FOUND_SIZE];
+    if (json_number_value(value) < 0)
+        return srv_place_fail(place, &ask->problem, SRV_LAYER_NOT_FOUND, "found %s; layers count from 0",
+                              srv_json_found(value, found));
+    return read_whole(ask, value, place, 0, SIZE_MAX, &ask->layer_index);
+}
+
+bool srv_json_set_causal(srv_ask *ask, json_t *value, const srv_place *place) {
+    static const char expected[] = "true, false, \"top_left\" or \"bottom_right\"";
+    if (json_is_boolean(value)) {
+        ask->request.causal = json_is_true(value) ? ATTN_CAUSAL_SQUARE : ATTN_CAUSAL_OFF;
+        return true;
+    }
+    if (!json_is_string(value)) return fail_type(ask, value, place, expected);
+    const char *text = json_string_value(value);
+    size_t size = json_string_length(value);
+    if (size == strlen("top_left") && strcmp(text, "top_left") == 0) {
+        ask->request.causal = ATTN_CAUSAL_TOP_LEFT;
+    } else if (size == strlen("bottom_right") && strcmp(text, "bottom_right") == 0) {
+        ask->request.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
+    } else {
+        char quote[SRV_QUOTE_SIZE];
+        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE, "found \"%s\"; %s is expected",
+                              srv_json_quote(text, size, quote), expected);
+    }
+    return true;
+}
+
+bool srv_json_set_window(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!read_whole(ask, value, place, 0, SIZE_MAX, &ask->request.window)) return false;
+    ask->request.window_given = true;
+    return true;
+}
+
+bool srv_json_set_scale(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!srv_json_float(value, place, &ask->problem, &ask->request.scale)) return false;
+    ask->request.scale_given = true;
+    return true;
+}
+
+static bool set_want(srv_ask *ask, const json_t *value, const srv_place *place, unsigned bit) {
+    if (!json_is_boolean(value)) return fail_type(ask, value, place, "true or false");
+    ask->request.want = json_is_true(value) ? ask->request.want | bit : ask->request.want & ~bit;
+    return true;
+}
+
+bool srv_json_set_outputs(srv_ask *ask, json_t *value, const srv_place *place) {
+    return set_want(ask, value, place, ATTN_WANT_OUTPUTS);
+}
+
+bool srv_json_set_attention(srv_ask *ask, json_t *value, const srv_place *place) {
+    return set_want(ask, value, place, ATTN_WANT_MAPS);
+}
+
+bool srv_json_set_scores(srv_ask *ask, json_t *value, const srv_place *place) {
+    return set_want(ask, value, place, ATTN_WANT_SCORES);
+}
+
+bool srv_json_set_projections(srv_ask *ask, json_t *value, const srv_place *place) {
+    return set_want(ask, value, place, ATTN_WANT_PROJECTIONS);
+}
+
+/* A list of indices; whether they exist and whether one is repeated is for the plan to say. */
+static bool read_selection(srv_ask *ask, const json_t *value, const srv_place *place, size_t **list,
+                           const size_t **out, size_t *out_count) {
+    size_t count = json_array_size(value);
+    if (!json_is_array(value)) return fail_type(ask, value, place, "a list of indices");
+    if (count == 0)
+        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
+                              "found an empty list; at least one index is expected, or null for all");
+    *list = calloc(count, sizeof **list);
+    if (*list == NULL) return fail_memory(ask);
+    for (size_t i = 0; i < count; i++) {
+        srv_place element = {place, NULL, i};
+        if (!read_whole(ask, json_array_get(value, i), &element, 0, SIZE_MAX, *list + i)) return false;
+    }
+    *out = *list;
+    *out_count = count;
+    return true;
+}
+
+bool srv_json_set_heads(srv_ask *ask, json_t *value, const srv_place *place) {
+    attn_request *request = &ask->request;
+    return read_selection(ask, value, place, &ask->storage->heads, &request->heads, &request->head_count);
+}
+
+bool srv_json_set_queries(srv_ask *ask, json_t *value, const srv_place *place) {
+    attn_request *request = &ask->request;
+    return read_selection(ask, value, place, &ask->storage->queries, &request->queries,
+                          &request->query_count);
+}
+
+bool srv_json_set_precision(srv_ask *ask, json_t *value, const srv_place *place) {
+    size_t digits = 0;
+    if (!read_whole(ask, value, place, 1, 9, &digits)) return false;
+    ask->precision = (int)digits;
+    return true;
+}

@@ -1,0 +1,55 @@
+/* What the files of the JSON decoder share: places in the body, how values are named in errors, and the
+ * setters that the table of fields refers to. Internal to server/codec. */
+#ifndef SRV_CODEC_JSON_WALK_H
+#define SRV_CODEC_JSON_WALK_H
+
+#include "ask_storage.h"
+
+#include <jansson.h>
+
+/* One step of a JSON Pointer; lives on the stack of whoever walks and becomes text only in an error. */
+typedef struct srv_place {
+    const struct srv_place *above; /* NULL: the step starts at the whole body */
+    const char *name;              /* NULL: an index */
+    size_t index;
+} srv_place;
+
+/* Sets a problem that points to `place`. Returns false. */
+__attribute__((format(printf, 4, 5))) bool srv_place_fail(const srv_place *place, srv_problem *problem,
+                                                          srv_problem_id id, const char *format, ...);
+
+/* What a value is, for "found …": "null", "the number 3", "a list of 2" … Never the client's text. */
+enum { SRV_FOUND_SIZE = 48 };
+const char *srv_json_found(const json_t *value, char buffer[SRV_FOUND_SIZE]);
+
+/* buffer = at most 64 bytes of a client's text, cut between characters, then "…". */
+enum { SRV_QUOTE_SIZE = 72 };
+const char *srv_json_quote(const char *text, size_t size, char buffer[SRV_QUOTE_SIZE]);
+
+/* How deep lists are nested along the first elements: 1 … limit + 1, deeper ones are not told apart. Refuses
+ * what is no list and empty lists. `what` says what would be accepted. */
+bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *problem, size_t limit,
+                   const char *what, size_t *rank);
+
+/* How many elements the lists hold `depth` levels down; what is no list counts as empty. They are all in
+ * memory, so the sum fits. */
+size_t srv_json_count(const json_t *value, size_t depth);
+
+/* A JSON number as float32. Refuses other types and what float32 cannot hold; underflow is fine. */
+bool srv_json_float(const json_t *value, const srv_place *place, srv_problem *problem, float *out);
+
+/* Sets one field of an ask from a value that is not null. False: a problem is in the ask, or a row's width is
+ * odd. */
+typedef bool srv_json_setter(srv_ask *ask, json_t *value, const srv_place *place);
+
+srv_json_setter srv_json_set_model, srv_json_set_layer;
+srv_json_setter srv_json_set_causal, srv_json_set_window, srv_json_set_scale;
+srv_json_setter srv_json_set_outputs, srv_json_set_attention, srv_json_set_scores, srv_json_set_projections;
+srv_json_setter srv_json_set_heads, srv_json_set_queries, srv_json_set_precision;
+/* inputs, context, values stand in this order in the table of fields, before masks and labels, which need the
+ * lengths. */
+srv_json_setter srv_json_set_inputs, srv_json_set_context, srv_json_set_values;
+srv_json_setter srv_json_set_padding, srv_json_set_mask, srv_json_set_bias;
+srv_json_setter srv_json_set_tokens, srv_json_set_context_tokens;
+
+#endif
