@@ -64,7 +64,8 @@ static const grid_kind padding_kind = {
     .element = "key_padding_mask takes booleans, true = ignore this key",
     .lowest = {1, 1, 1},
     .highest = 1,
-    .accepted = {"S booleans for one sequence", "N×S booleans", "N lists of S booleans"},
+    .accepted = {"S booleans for one sequence", "N×S booleans for a batch",
+                 "N lists of S booleans for sequences of different lengths"},
 };
 
 static const grid_kind mask_kind = {
@@ -72,9 +73,9 @@ static const grid_kind mask_kind = {
     .element = "attention_mask takes booleans or 0 and 1, 1 = may be attended; numbers to add go into bias",
     .lowest = {1, 1, 1},
     .highest = 3,
-    .accepted = {"for one sequence S, {L or 1}×S or {H or 1}×{L or 1}×S",
-                 "for a batch N×S, {N or 1}×{L or 1}×S or {N or 1}×{H or 1}×{L or 1}×S",
-                 "for sequences of different lengths a list of N, each S, {L or 1}×S or {H or 1}×{L or 1}×S"},
+    .accepted = {"S, {L or 1}×S or {H or 1}×{L or 1}×S for one sequence",
+                 "N×S, {N or 1}×{L or 1}×S or {N or 1}×{H or 1}×{L or 1}×S for a batch",
+                 "a list of N for sequences of different lengths, each S, {L or 1}×S or {H or 1}×{L or 1}×S"},
 };
 
 static const grid_kind bias_kind = {
@@ -82,9 +83,9 @@ static const grid_kind bias_kind = {
     .element = "bias takes numbers, which are added to the scaled scores",
     .lowest = {2, 3, 2},
     .highest = 3,
-    .accepted = {"for one sequence {L or 1}×S or {H or 1}×{L or 1}×S",
-                 "for a batch {N or 1}×{H or 1}×{L or 1}×S with 1 for what broadcasts",
-                 "for sequences of different lengths a list of N, each {L or 1}×S or {H or 1}×{L or 1}×S"},
+    .accepted = {"{L or 1}×S or {H or 1}×{L or 1}×S for one sequence",
+                 "{N or 1}×{H or 1}×{L or 1}×S for a batch",
+                 "a list of N for sequences of different lengths, each {L or 1}×S or {H or 1}×{L or 1}×S"},
 };
 
 /* "found a list of 3; <before> 4 <after>" */
@@ -208,8 +209,8 @@ static bool read_grid(srv_ask *ask, const json_t *value, const srv_place *place,
         rank = 1;
     }
     if (rank < kind->lowest[situation] + lists || rank > kind->highest + lists)
-        return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; %s is expected",
-                              rank, rank > 4 ? " or more" : "", accepted);
+        return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; expected %s", rank,
+                              rank > 4 ? " or more" : "", accepted);
     grid->rank = rank - lists;
     if (!allocate(ask, grid, kind, srv_json_count(value, rank))) return false;
     reader in = {ask, kind, grid, 0};

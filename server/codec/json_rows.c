@@ -57,8 +57,8 @@ static bool read_rows(srv_ask *ask, const json_t *value, const srv_place *place,
     size_t rank;
     if (!srv_json_rank(value, place, &ask->problem, 3, expected, &rank)) return false;
     if (rank != 2 && rank != 3)
-        return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; %s is expected",
-                              rank, rank > 3 ? " or more" : "", expected);
+        return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; expected %s", rank,
+                              rank > 3 ? " or more" : "", expected);
     *single = rank == 2;
     rows->sequences = *single ? 1 : json_array_size(value);
     rows->lengths = calloc(rows->sequences, sizeof *rows->lengths);

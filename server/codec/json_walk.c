@@ -81,7 +81,7 @@ static bool fail_list(const json_t *value, const srv_place *place, srv_problem *
     if (json_object_get(value, "data") != NULL)
         return srv_place_fail(place, problem, SRV_NOT_SUPPORTED,
                               "a base64 tensor is not served by this version; nested lists are");
-    return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; %s is expected",
+    return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; expected %s",
                           srv_json_found(value, found), what);
 }
 
@@ -89,7 +89,7 @@ bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *pro
                    const char *what, size_t *rank) {
     if (!json_is_array(value)) return fail_list(value, place, problem, what);
     if (json_array_size(value) == 0)
-        return srv_place_fail(place, problem, SRV_OUT_OF_RANGE, "found an empty list; %s is expected", what);
+        return srv_place_fail(place, problem, SRV_OUT_OF_RANGE, "found an empty list; expected %s", what);
     const json_t *first = json_array_get(value, 0);
     srv_place inner = {place, NULL, 0};
     size_t below = 0;
