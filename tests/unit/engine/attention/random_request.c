@@ -1,7 +1,6 @@
 /* The generator is splitmix64 (Steele, Lea and Flood 2014): any seed gives a good sequence. */
 #include "random_request.h"
 
-#include <check.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -224,4 +223,21 @@ void random_request_done(random_request *random) {
     for (size_t i = 0; i < random->block_count; i++)
         free(random->blocks[i]);
     random->block_count = 0;
+}
+
+attn_run *random_request_new_run(const random_request *random, size_t workers) {
+    attn_error error = {0};
+    attn_plan plan;
+    attn_code code = attn_plan_make(&random->request, workers, &plan, &error);
+    ck_seed(code == ATTN_OK, random, "the plan is refused: %s: %s", error.where, error.text);
+    attn_run *run = NULL;
+    ck_seed(attn_run_new(&plan, &run, NULL) == ATTN_OK, random, "no memory for the run");
+    return run;
+}
+
+attn_run *random_request_run(const random_request *random, attn_pool *pool) {
+    attn_run *run = random_request_new_run(random, attn_pool_workers(pool));
+    attn_code code = attn_run_wait(run, pool);
+    ck_seed(code == ATTN_OK, random, "the run ends with %s", attn_code_name(code));
+    return run;
 }

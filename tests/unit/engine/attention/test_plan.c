@@ -229,9 +229,9 @@ START_TEST(a_run_takes_the_planned_bytes) {
         attn_run *run = NULL;
         ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
         size_t taken = heap_bytes() - before;
-        /* An allocator may round up: to its own alignment, or for a large block to pages. */
-        ck_assert_msg(taken >= plan.bytes && taken <= plan.bytes + 8192, "seed %zu: planned %zu, took %zu",
-                      (size_t)seed, plan.bytes, taken);
+        /* An allocator may round up: to pages, or (thread sanitizer) to an eighth. */
+        ck_assert_msg(taken >= plan.bytes && taken <= plan.bytes + plan.bytes / 8 + 8192,
+                      "seed %zu: planned %zu, took %zu", (size_t)seed, plan.bytes, taken);
         attn_run_free(run);
         random_request_done(&random);
     }

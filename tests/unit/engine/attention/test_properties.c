@@ -9,54 +9,17 @@
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
-#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ROUNDS = 250, BITS_ROUNDS = 50, LOAD_ROUNDS = 12, LOAD_RUNS = 6 };
 static const uint64_t first_seed = 20170612;
 #define TOLERANCE 1e-5
 
-#define ck_seed(condition, random, ...)                                                                      \
-    ck_assert_msg(condition, "seed %llu: %s", (unsigned long long)(random)->seed, say(__VA_ARGS__))
-
-__attribute__((format(printf, 1, 2))) static const char *say(const char *format, ...) {
-    static char text[512];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    return text;
-}
-
-static attn_plan plan_of(const random_request *random, size_t workers) {
-    attn_error error = {0};
-    attn_plan plan;
-    attn_code code = attn_plan_make(&random->request, workers, &plan, &error);
-    ck_seed(code == ATTN_OK, random, "the plan is refused: %s: %s", error.where, error.text);
-    return plan;
-}
-
-static attn_run *run_new(const random_request *random, size_t workers) {
-    attn_plan plan = plan_of(random, workers);
-    attn_run *run = NULL;
-    ck_seed(attn_run_new(&plan, &run, NULL) == ATTN_OK, random, "no memory for the run");
-    return run;
-}
-
 static attn_pool *pool_new(size_t workers) {
     attn_pool *pool = NULL;
     ck_assert_int_eq(attn_pool_new(workers, &pool, NULL), ATTN_OK);
     return pool;
-}
-
-/* A finished run on a pool that is there already. */
-static attn_run *run_on(const random_request *random, attn_pool *pool) {
-    attn_run *run = run_new(random, attn_pool_workers(pool));
-    attn_code code = attn_run_wait(run, pool);
-    ck_seed(code == ATTN_OK, random, "the run ends with %s", attn_code_name(code));
-    return run;
 }
 
 /* ---- against the reference ---- */
@@ -166,7 +129,7 @@ START_TEST(any_request_agrees_with_the_reference) {
     for (uint64_t round = 0; round < ROUNDS; round++) {
         random_request random;
         random_request_init(&random, first_seed + round);
-        attn_run *run = run_on(&random, pool);
+        attn_run *run = random_request_run(&random, pool);
         check_run(&random, run);
         attn_run_free(run);
         random_request_done(&random);
@@ -202,7 +165,7 @@ START_TEST(masked_keys_take_no_part_whatever_they_hold) {
         random_request_init(&random, first_seed + round);
         random.request.want &= ~(unsigned)ATTN_WANT_PROJECTIONS;
         if (random.request.want != 0 && random.request.context != NULL && poison_padding(&random)) {
-            attn_run *run = run_on(&random, pool);
+            attn_run *run = random_request_run(&random, pool);
             check_run(&random, run);
             attn_run_free(run);
             poisoned++;
@@ -251,9 +214,9 @@ START_TEST(any_number_of_workers_gives_the_same_bits) {
     for (uint64_t round = 0; round < BITS_ROUNDS; round++) {
         random_request random;
         random_request_init(&random, first_seed + round);
-        attn_run *one = run_on(&random, pools[0]);
+        attn_run *one = random_request_run(&random, pools[0]);
         for (size_t i = 1; i < 3; i++) {
-            attn_run *more = run_on(&random, pools[i]);
+            attn_run *more = random_request_run(&random, pools[i]);
             check_same_bits(&random, one, more);
             attn_run_free(more);
         }
@@ -290,8 +253,8 @@ START_TEST(other_jobs_at_the_same_time_change_no_bit) {
         attn_pool *pool = pool_new(3);
         for (size_t i = 0; i < LOAD_RUNS; i++) {
             random_request_init(&randoms[i], first_seed + round * LOAD_RUNS + i);
-            alone[i] = run_on(&randoms[i], pool);
-            together[i] = run_new(&randoms[i], 3);
+            alone[i] = random_request_run(&randoms[i], pool);
+            together[i] = random_request_new_run(&randoms[i], 3);
         }
         for (size_t i = 0; i < LOAD_RUNS; i++)
             attn_run_submit(together[i], pool, count_end, &ends);
@@ -327,9 +290,9 @@ START_TEST(outputs_agree_with_and_without_maps) {
         random_request random;
         random_request_init(&random, first_seed + round);
         random.request.want = ATTN_WANT_OUTPUTS;
-        attn_run *without = run_on(&random, pool);
+        attn_run *without = random_request_run(&random, pool);
         random.request.want = ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS;
-        attn_run *with = run_on(&random, pool);
+        attn_run *with = random_request_run(&random, pool);
         for (size_t n = 0; n < random.request.sequence_count; n++) {
             attn_view a = attn_run_view(without, ATTN_OUTPUTS, n), b = attn_run_view(with, ATTN_OUTPUTS, n);
             if (a.shape[1] >= 16) check_close_rows(&random, &a, &b);
@@ -362,7 +325,7 @@ START_TEST(a_run_cancelled_before_its_first_tile_ends_once_as_cancelled) {
     random_request random;
     random_request_init(&random, first_seed);
     attn_pool *pool = pool_new(1);
-    attn_run *run = run_new(&random, 1);
+    attn_run *run = random_request_new_run(&random, 1);
     attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = gate_done};
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
@@ -383,7 +346,7 @@ START_TEST(a_run_cancelled_at_any_moment_ends_once) {
         random_request_init(&random, first_seed + round % 50);
         ended ends = {.lock = PTHREAD_MUTEX_INITIALIZER};
         attn_pool *pool = pool_new(2);
-        attn_run *run = run_new(&random, 2);
+        attn_run *run = random_request_new_run(&random, 2);
         attn_run_submit(run, pool, count_end, &ends);
         for (size_t turns = random_below(&random, 30); turns > 0; turns--)
             sched_yield();
