@@ -1,0 +1,264 @@
+/* What a good body becomes: numbers, lengths, strides of every form of mask, selections, hints. */
+#include "sample_layers.h"
+#include "server/codec/json.h"
+#include "suites.h"
+
+#include <string.h>
+
+static attn_plan plan;
+
+/* The ask of a body that must be good. */
+static srv_ask *good(const char *body, const char *layer) {
+    srv_problem problem = {0};
+    srv_ask *ask = sample_request(body, strlen(body), layer, &plan, &problem);
+    ck_assert_msg(ask != NULL, "%s: %s at %s", body, problem.detail, problem.where);
+    return ask;
+}
+
+START_TEST(defaults) {
+    srv_ask *ask = good("{\"inputs\":[[1,2,3,4]]}", "tiny");
+    ck_assert_ptr_null(ask->model);
+    ck_assert_ptr_null(ask->layer_name);
+    ck_assert_uint_eq(ask->layer_index, 0);
+    ck_assert(ask->single);
+    ck_assert_uint_eq(ask->request.want, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS);
+    ck_assert_int_eq(ask->request.causal, ATTN_CAUSAL_LAYER);
+    ck_assert(!ask->request.window_given && !ask->request.scale_given);
+    ck_assert_int_eq(ask->precision, 0);
+    ck_assert_uint_eq(ask->warning_count, 0);
+    ck_assert_ptr_eq(ask->request.layer, sample_layer("tiny"));
+    srv_ask_free(ask);
+    /* null is absent everywhere. */
+    ask =
+        good("{\"model\":null,\"layer\":null,\"inputs\":[[1,2,3,4]],\"context\":null,\"values\":null,"
+             "\"causal\":null,"
+             "\"window\":null,\"key_padding_mask\":null,\"attention_mask\":null,\"bias\":null,\"scale\":null,"
+             "\"return\":{\"outputs\":null,\"heads\":null,\"precision\":null,\"top_k\":null},\"tokens\":null,"
+             "\"context_tokens\":null,\"lengths\":null,\"plan\":null}",
+             "tiny");
+    ck_assert_uint_eq(ask->request.want, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS);
+    ck_assert_ptr_null(ask->request.context);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[1,2,3,4]],\"return\":null}", "tiny");
+    srv_ask_free(ask);
+}
+END_TEST
+
+START_TEST(numbers) {
+    static const float want[] = {1,    16777216, 1.7e19f, 100, 0.01f, 3.4028235e38f, -3.4028235e38f,
+                                 0.1f, 0,        -2,      0,   5e-45f};
+    srv_ask *ask = good("{\"inputs\":[[1,16777217,17000000000000000000,1E+2,1e-2,3.4028235e38,-3.4028235e38,"
+                        "0.1,1e-400,-2.0,1e-50,5e-45]]}",
+                        "plain");
+    ck_assert_uint_eq(ask->request.d_model, sizeof want / sizeof *want);
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        ck_assert_msg(ask->request.inputs[i] == want[i], "number %zu is %a, not %a", i,
+                      (double)ask->request.inputs[i], (double)want[i]);
+    srv_ask_free(ask);
+}
+END_TEST
+
+START_TEST(names_and_options) {
+    srv_ask *ask =
+        good("{\"inputs\":[[1,2,3,4],[5,6,7,8]],\"model\":\"m\",\"layer\":\"decoder.3.cross\","
+             "\"causal\":\"bottom_right\",\"window\":3,\"scale\":-0.5,\"return\":{\"outputs\":false,"
+             "\"scores\":true,\"projections\":true,\"heads\":[1,0],\"queries\":[1],\"precision\":4}}",
+             "tiny");
+    ck_assert_str_eq(ask->model, "m");
+    ck_assert_str_eq(ask->layer_name, "decoder.3.cross");
+    ck_assert_int_eq(ask->request.causal, ATTN_CAUSAL_BOTTOM_RIGHT);
+    ck_assert(ask->request.window_given && ask->request.window == 3);
+    ck_assert(ask->request.scale_given && ask->request.scale == -0.5f);
+    ck_assert_uint_eq(ask->request.want, ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_PROJECTIONS);
+    ck_assert_uint_eq(ask->request.head_count, 2);
+    ck_assert_uint_eq(ask->request.heads[0], 1);
+    ck_assert_uint_eq(ask->request.query_count, 1);
+    ck_assert_uint_eq(ask->request.queries[0], 1);
+    ck_assert_int_eq(ask->precision, 4);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[1,2,3,4]],\"layer\":7,\"causal\":false,\"window\":0,\"scale\":0}", "causal");
+    ck_assert_uint_eq(ask->layer_index, 7);
+    ck_assert_int_eq(ask->request.causal, ATTN_CAUSAL_OFF);
+    ck_assert(ask->request.window_given && ask->request.window == 0);
+    ck_assert(ask->request.scale_given && ask->request.scale == 0);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[1,2,3,4]],\"causal\":true}", "tiny");
+    ck_assert_int_eq(ask->request.causal, ATTN_CAUSAL_SQUARE);
+    srv_ask_free(ask);
+}
+END_TEST
+
+START_TEST(ragged_batch) {
+    srv_ask *ask =
+        good("{\"inputs\":[[[1,2,3,4],[5,6,7,8]],[[9,10,11,12]]],"
+             "\"context\":[[[1,2,3]],[[4,5,6],[7,8,9]]],\"values\":[[[1,2]],[[3,4],[5,6]]],"
+             "\"tokens\":[[\"a\",\"b\\u0000c\"],[\"\"]],\"context_tokens\":[[\"x\"],[\"y\",\"z\"]]}",
+             "cross");
+    ck_assert(!ask->single);
+    ck_assert_uint_eq(ask->request.sequence_count, 2);
+    ck_assert_uint_eq(ask->request.sequences[0].queries, 2);
+    ck_assert_uint_eq(ask->request.sequences[0].keys, 1);
+    ck_assert_uint_eq(ask->request.sequences[1].queries, 1);
+    ck_assert_uint_eq(ask->request.sequences[1].keys, 2);
+    ck_assert_uint_eq(ask->request.d_key, 3);
+    ck_assert_uint_eq(ask->request.d_value, 2);
+    for (size_t i = 0; i < 12; i++)
+        ck_assert(ask->request.inputs[i] == (float)(i + 1));
+    for (size_t i = 0; i < 9; i++)
+        ck_assert(ask->request.context[i] == (float)(i + 1));
+    for (size_t i = 0; i < 6; i++)
+        ck_assert(ask->request.values[i] == (float)(i + 1));
+    ck_assert_uint_eq(json_array_size(ask->tokens), 2);
+    ck_assert_uint_eq(json_string_length(json_array_get(json_array_get(ask->tokens, 0), 1)), 3);
+    ck_assert_uint_eq(json_array_size(json_array_get(ask->context_tokens, 1)), 2);
+    srv_ask_free(ask);
+}
+END_TEST
+
+/* Whether query i of head h of a sequence may see key j, by strides, as '0' or '1', for h, i, j in turn. */
+static void mask_text(const attn_sequence *sequence, char *out) {
+    for (size_t h = 0; h < 2; h++)
+        for (size_t i = 0; i < sequence->queries; i++)
+            for (size_t j = 0; j < sequence->keys; j++) {
+                const attn_mask *mask = &sequence->mask;
+                *out++ = mask->allow[h * mask->head_stride + i * mask->query_stride + j] ? '1' : '0';
+            }
+    *out = '\0';
+}
+
+#define ONE "{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"attention_mask\":"
+#define EVEN "{\"inputs\":[[[1,0,0,0],[0,1,0,0]],[[1,0,0,0],[0,1,0,0]]],\"attention_mask\":"
+#define RAGGED "{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0]]],\"attention_mask\":"
+
+/* Body, and per sequence heads · queries · keys. */
+static const struct {
+    const char *body, *first, *second;
+} masks[] = {
+    {ONE "[1,0]}", "10101010", NULL},
+    {ONE "[true,false]}", "10101010", NULL},
+    {ONE "[[0,1]]}", "01010101", NULL},
+    {ONE "[[1,0],[1,1]]}", "10111011", NULL},
+    {ONE "[[[1,0]],[[0,1]]]}", "10100101", NULL},
+    {ONE "[[[1,0],[0,1]]]}", "10011001", NULL},
+    {ONE "[[[1,0],[0,1]],[[1,1],[0,0]]]}", "10011100", NULL},
+    /* rank 2 of a batch is N×S, even where N = L */
+    {EVEN "[[1,0],[0,1]]}", "10101010", "01010101"},
+    {EVEN "[[[1,0],[1,1]]]}", "10111011", "10111011"},
+    {EVEN "[[[1,0],[1,1]],[[0,1],[0,0]]]}", "10111011", "01000100"},
+    {EVEN "[[[1,0]],[[0,1]]]}", "10101010", "01010101"},
+    {EVEN "[[[[1,0]],[[0,1]]]]}", "10100101", "10100101"},
+    {EVEN "[[[[1,0]]],[[[0,1]]]]}", "10101010", "01010101"},
+    {EVEN "[[[[1,0],[0,1]],[[1,1],[0,0]]]]}", "10011100", "10011100"},
+    {RAGGED "[[1],[0,1]]}", "11", "01010101"},
+    {RAGGED "[[[0]],[[0,1],[1,1]]]}", "00", "01110111"},
+    {RAGGED "[[[0]],[[0,1]]]}", "00", "01010101"},
+    {RAGGED "[[[[0]],[[1]]],[[[0,1],[1,1]]]]}", "01", "01110111"},
+};
+
+START_TEST(mask_forms) {
+    char text[64];
+    srv_ask *ask = good(masks[_i].body, "tiny");
+    mask_text(ask->request.sequences, text);
+    ck_assert_str_eq(text, masks[_i].first);
+    if (masks[_i].second != NULL) {
+        mask_text(ask->request.sequences + 1, text);
+        ck_assert_str_eq(text, masks[_i].second);
+    }
+    ck_assert_ptr_null(ask->request.sequences[0].padding);
+    srv_ask_free(ask);
+}
+END_TEST
+
+START_TEST(padding_forms) {
+    srv_ask *ask = good("{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"key_padding_mask\":[true,false]}", "tiny");
+    ck_assert_int_eq(memcmp(ask->request.sequences[0].padding, "\1\0", 2), 0);
+    ck_assert_ptr_null(ask->request.sequences[0].mask.allow);
+    srv_ask_free(ask);
+    ask = good(
+        "{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"key_padding_mask\":[[false,true]],\"attention_mask\":[[1,0]]}",
+        "tiny");
+    ck_assert_int_eq(memcmp(ask->request.sequences[0].padding, "\0\1", 2), 0);
+    ck_assert_ptr_nonnull(ask->request.sequences[0].mask.allow);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0]]],\"key_padding_mask\":[[true],[false,true]]}",
+               "tiny");
+    ck_assert_int_eq(ask->request.sequences[0].padding[0], 1);
+    ck_assert_int_eq(memcmp(ask->request.sequences[1].padding, "\0\1", 2), 0);
+    srv_ask_free(ask);
+}
+END_TEST
+
+static float bias_at(const attn_sequence *sequence, size_t h, size_t i, size_t j) {
+    return sequence->bias.values[h * sequence->bias.head_stride + i * sequence->bias.query_stride + j];
+}
+
+START_TEST(bias_forms) {
+    srv_ask *ask = good("{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"bias\":[[1,2],[3,-4.5]]}", "tiny");
+    ck_assert(bias_at(ask->request.sequences, 0, 1, 1) == -4.5f &&
+              bias_at(ask->request.sequences, 1, 1, 0) == 3);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"bias\":[[[1,2]],[[3,4]]]}", "tiny");
+    ck_assert(bias_at(ask->request.sequences, 0, 1, 1) == 2 && bias_at(ask->request.sequences, 1, 1, 0) == 3);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[[1,0,0,0]],[[1,0,0,0]]],\"bias\":[[[[1]],[[2]]]]}", "tiny");
+    ck_assert(bias_at(ask->request.sequences + 1, 0, 0, 0) == 1 &&
+              bias_at(ask->request.sequences + 1, 1, 0, 0) == 2);
+    srv_ask_free(ask);
+    ask = good("{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0]]],\"bias\":[[[1]],[[2,3],[4,5]]]}", "tiny");
+    ck_assert(bias_at(ask->request.sequences, 1, 0, 0) == 1 &&
+              bias_at(ask->request.sequences + 1, 1, 1, 0) == 4);
+    srv_ask_free(ask);
+}
+END_TEST
+
+static const struct {
+    const char *body;
+    size_t hints;
+} hinted[] = {
+    {ONE "[[0,1],[0,0]]}", 1},
+    {ONE "[[1,0],[1,1]]}", 0},
+    {ONE "[[1,1],[0,1]]}", 0},
+    {ONE "[[0,0],[0,0]]}", 0},
+    {ONE "[0,1]}", 0},
+    {EVEN "[[[0,1],[0,0]]]}", 1},
+    {RAGGED "[[[0]],[[1,1]]]}", 0},
+    {RAGGED "[[[1]],[[0,1],[0,0]]]}", 1},
+};
+
+START_TEST(inverted_masks) {
+    srv_ask *ask = good(hinted[_i].body, "tiny");
+    ck_assert_uint_eq(ask->warning_count, hinted[_i].hints);
+    srv_ask_free(ask);
+}
+END_TEST
+
+/* What is wrong with the rest of a body does not hide which model it is for: a 404 goes first. */
+START_TEST(names_survive_problems) {
+    static const char body[] = "{\"bogus\":1,\"inputs\":[],\"layer\":\"x\",\"model\":\"other\"}";
+    srv_ask *ask = NULL;
+    srv_problem problem = {0};
+    ck_assert(srv_json_decode(body, strlen(body), &ask, &problem));
+    ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
+    ck_assert_str_eq(ask->model, "other");
+    ck_assert_str_eq(ask->layer_name, "x");
+    ck_assert(!srv_ask_bind(ask, sample_layer("tiny"), "tiny", 0, &problem));
+    ck_assert_int_eq(problem.id, SRV_UNKNOWN_FIELD);
+    srv_ask_free(ask);
+}
+END_TEST
+
+ATTND_SUITE(json_decode) {
+    Suite *suite = suite_create("json_decode");
+    TCase *tests = tcase_create("json_decode");
+    tcase_add_test(tests, defaults);
+    tcase_add_test(tests, numbers);
+    tcase_add_test(tests, names_and_options);
+    tcase_add_test(tests, ragged_batch);
+    tcase_add_loop_test(tests, mask_forms, 0, sizeof masks / sizeof *masks);
+    tcase_add_test(tests, padding_forms);
+    tcase_add_test(tests, bias_forms);
+    tcase_add_loop_test(tests, inverted_masks, 0, sizeof hinted / sizeof *hinted);
+    tcase_add_test(tests, names_survive_problems);
+    suite_add_tcase(suite, tests);
+    return suite;
+}

@@ -1,0 +1,146 @@
+/* Answers and examples, through the engine. The parameter-free layer with masks that leave one key gives
+ * numbers that are known without computing: the row of that key. */
+#include "sample_layers.h"
+#include "server/codec/json.h"
+#include "suites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Answers a body with a layer of `model`; the text is NUL-terminated and malloc'ed. */
+static char *answer(const char *body, size_t size, const attn_model *model) {
+    srv_problem problem = {0};
+    attn_error error = {0};
+    attn_plan plan;
+    attn_pool *pool = NULL;
+    attn_run *run = NULL;
+    srv_ask *ask = NULL;
+    srv_text text = {0};
+    ck_assert_msg(srv_json_decode(body, size, &ask, &problem), "%s", problem.detail);
+    ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
+                  problem.detail);
+    ck_assert_msg(attn_plan_make(&ask->request, 1, &plan, &error) == ATTN_OK, "%s", error.text);
+    ck_assert_int_eq(attn_pool_new(1, &pool, &error), ATTN_OK);
+    ck_assert_int_eq(attn_run_new(&plan, &run, &error), ATTN_OK);
+    ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
+    ck_assert(srv_json_encode(ask, model->name, 0, run, &text));
+    srv_text_append(&text, "", 1);
+    attn_run_free(run);
+    attn_pool_free(pool);
+    srv_ask_free(ask);
+    return text.data;
+}
+
+static const struct {
+    const char *body, *answer;
+} answers[] = {
+    {"{\"inputs\":[[1,-0.5]]}",
+     "{\"model\":\"plain\",\"layer\":0,\"shape\":{\"batch\":1,\"queries\":[1],\"keys\":[1],\"heads\":1,\"kv_"
+     "heads\":1,"
+     "\"d_out\":2},\"heads\":[0],\"warnings\":[],\"outputs\":[[1,-0.5]],\"attention\":[[[1]]]}"},
+    /* Labels pass through; without maps and scores there is no choice of heads. */
+    {"{\"inputs\":[[3,0],[0,0.1]],\"attention_mask\":[[1,0],[0,1]],\"return\":{\"attention\":false},"
+     "\"tokens\":[\"a\\\"\\u0000\\n\",\"\\u00fc/\"]}",
+     "{\"model\":\"plain\",\"layer\":0,\"shape\":{\"batch\":1,\"queries\":[2],\"keys\":[2],\"heads\":1,\"kv_"
+     "heads\":1,"
+     "\"d_out\":2},\"tokens\":[\"a\\\"\\u0000\\n\",\"\xc3\xbc/"
+     "\"],\"warnings\":[],\"outputs\":[[3,0],[0,0.1]]}"},
+    /* Masked scores are null; scale 1 leaves the products. */
+    {"{\"inputs\":[[2,0],[0,3]],\"causal\":true,\"scale\":1,\"return\":{\"outputs\":false,\"attention\":"
+     "false,"
+     "\"scores\":true,\"queries\":[1,0]}}",
+     "{\"model\":\"plain\",\"layer\":0,\"shape\":{\"batch\":1,\"queries\":[2],\"keys\":[2],\"heads\":1,\"kv_"
+     "heads\":1,"
+     "\"d_out\":2},\"heads\":[0],\"queries\":[1,0],\"warnings\":[],\"scores\":[[[0,9],[4,null]]]}"},
+    /* A ragged batch is a list of N at their own lengths; values have their own width; a row without keys is
+       counted. */
+    {"{\"inputs\":[[[1,0]],[[0,1],[1,1]]],\"context\":[[[1,0],[0,1]],[[1,1]]],\"values\":[[[7],[8]],[[9]]],"
+     "\"attention_mask\":[[[0,1]],[[1],[0]]],\"tokens\":[[\"a\"],[\"b\",\"c\"]],"
+     "\"context_tokens\":[[\"d\",\"e\"],[\"f\"]]}",
+     "{\"model\":\"plain\",\"layer\":0,\"shape\":{\"batch\":2,\"queries\":[1,2],\"keys\":[2,1],\"heads\":1,"
+     "\"kv_heads\":1,\"d_out\":1},\"heads\":[0],\"tokens\":[[\"a\"],[\"b\",\"c\"]],\"context_tokens\":[["
+     "\"d\",\"e\"],"
+     "[\"f\"]],\"rows_without_keys\":1,\"warnings\":[],\"outputs\":[[[8]],[[9],[0]]],\"attention\":[[[[0,1]]]"
+     ","
+     "[[[1],[0]]]]}"},
+    /* Projections of a batch are a list of N objects; precision counts digits. */
+    {"{\"inputs\":[[[0.123456,2]],[[1,0]]],\"return\":{\"outputs\":false,\"attention\":false,\"projections\":"
+     "true,"
+     "\"precision\":2}}",
+     "{\"model\":\"plain\",\"layer\":0,\"shape\":{\"batch\":2,\"queries\":[1,1],\"keys\":[1,1],\"heads\":1,"
+     "\"kv_heads\":1,\"d_out\":2},\"warnings\":[],\"projections\":[{\"q\":[[[0.12,2]]],\"k\":[[[0.12,2]]],"
+     "\"v\":[[[0.12,2]]]},{\"q\":[[[1,0]]],\"k\":[[[1,0]]],\"v\":[[[1,0]]]}]}"},
+};
+
+START_TEST(answer_texts) {
+    attn_model *model = NULL;
+    ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
+    char *text = answer(answers[_i].body, strlen(answers[_i].body), model);
+    ck_assert_str_eq(text, answers[_i].answer);
+    free(text);
+    attn_model_free(model);
+}
+END_TEST
+
+/* The hint for an inverted mask arrives, and several heads are chosen in their order. */
+START_TEST(hint_and_heads) {
+    static const char body[] = "{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"attention_mask\":[[0,1],[0,0]],"
+                               "\"return\":{\"outputs\":false,\"heads\":[1]}}";
+    attn_model *model = NULL;
+    attn_seed_spec spec = {.d_model = 4, .heads = 2, .layers = 1, .seed = 1};
+    ck_assert_int_eq(attn_model_seeded("tiny", &spec, &model, NULL), ATTN_OK);
+    char *text = answer(body, strlen(body), model);
+    json_t *read = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_ptr_nonnull(read);
+    ck_assert_uint_eq(json_array_size(json_object_get(read, "warnings")), 1);
+    ck_assert_uint_eq(json_array_size(json_object_get(read, "attention")), 1);
+    ck_assert_int_eq(json_integer_value(json_array_get(json_object_get(read, "heads"), 0)), 1);
+    ck_assert_int_eq(json_integer_value(json_object_get(read, "rows_without_keys")), 2);
+    json_decref(read);
+    free(text);
+    attn_model_free(model);
+}
+END_TEST
+
+/* Widths for which examples must be right: seeded as models, and layers that need context or values. */
+static const attn_seed_spec seeded[] = {
+    {4, 2, 1, 1}, {1, 1, 1, 1}, {16, 4, 1, 1}, {17, 1, 1, 1}, {512, 8, 1, 1}};
+
+START_TEST(examples_are_answered) {
+    attn_model *model = NULL;
+    srv_text example = {0};
+    ck_assert_int_eq(attn_model_seeded("m", seeded + _i, &model, NULL), ATTN_OK);
+    ck_assert(srv_json_example("m", 0, model->layers, &example));
+    char *text = answer(example.data, example.size, model);
+    free(text);
+    srv_text_done(&example);
+    attn_model_free(model);
+}
+END_TEST
+
+static const char *const layers[] = {"tiny", "causal", "cross", "plain"};
+
+START_TEST(examples_are_accepted) {
+    srv_text example = {0};
+    srv_problem problem = {0};
+    attn_plan plan;
+    ck_assert(srv_json_example(layers[_i], 0, sample_layer(layers[_i]), &example));
+    srv_ask *ask = sample_request(example.data, example.size, layers[_i], &plan, &problem);
+    ck_assert_msg(ask != NULL, "%s: %s", problem.where, problem.detail);
+    ck_assert_str_eq(ask->model, layers[_i]);
+    ck_assert_ptr_nonnull(ask->tokens);
+    srv_ask_free(ask);
+    srv_text_done(&example);
+}
+END_TEST
+
+ATTND_SUITE(json_encode) {
+    Suite *suite = suite_create("json_encode");
+    TCase *tests = tcase_create("json_encode");
+    tcase_add_loop_test(tests, answer_texts, 0, sizeof answers / sizeof *answers);
+    tcase_add_test(tests, hint_and_heads);
+    tcase_add_loop_test(tests, examples_are_answered, 0, sizeof seeded / sizeof *seeded);
+    tcase_add_loop_test(tests, examples_are_accepted, 0, sizeof layers / sizeof *layers);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
