@@ -57,6 +57,18 @@ typedef struct attn_model_source {
  * or not a divisor), ATTN_NO_MEMORY. */
 attn_code attn_model_load(const attn_model_source *source, attn_model **out, attn_error *error);
 
+/* The tensors of a weights file, every `use` NULL: what can be told where no model can be built from it. */
+typedef struct attn_tensor_list {
+    const attn_tensor_use *tensors; /* in file order */
+    size_t count;
+    void *storage;
+} attn_tensor_list;
+
+/* Reads the header of the same path that attn_model_load takes. On failure *out is untouched. Errors:
+ * ATTN_IO, ATTN_BAD_FILE, ATTN_NO_MEMORY. */
+attn_code attn_tensor_list_read(const char *path, attn_tensor_list *out, attn_error *error);
+void attn_tensor_list_done(attn_tensor_list *list);
+
 /* Seeded weights: Xavier-uniform matrices (Glorot & Bengio 2010: U(-a, a), a = sqrt(6 / (fan_in + fan_out))),
  * zero biases; torch.nn.MultiheadAttention's shapes. The same seed gives the same bytes on every machine. */
 typedef struct attn_seed_spec {
