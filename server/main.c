@@ -1,4 +1,6 @@
-/* Finds the subcommand and runs it. The table is cli/commands.c. */
+/* Finds the subcommand and runs it, the matrix library's kernels being settled before. The table is
+ * cli/commands.c. */
+#include "server/blas_core.h"
 #include "server/cli/cli.h"
 
 #include <string.h>
@@ -26,5 +28,6 @@ int main(int argc, char **argv) {
         srv_help_command(stdout, command);
         return SRV_EXIT_OK;
     }
+    if (command->computes) srv_core_settle(argv);
     return command->run(argc - 1, argv + 1);
 }

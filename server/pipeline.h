@@ -34,17 +34,21 @@ typedef struct srv_answer {
     srv_problem problem; /* SRV_NO_PROBLEM: body is the answer */
     char *body;          /* malloc'ed; the receiver frees it */
     size_t size;
+    size_t held; /* bytes of the service's budget that the body counts for; the receiver gives them back */
     srv_timing timing;
 } srv_answer;
 
 typedef struct srv_job srv_job;
 
-/* Called once on a worker; owns answer->body from then on. The job is gone when it returns. */
+/* Called once on a worker; owns answer->body and answer->held from then on. The job is gone when it returns.
+ */
 typedef void srv_done(void *context, srv_answer *answer);
 
-/* Starts an attention request. Takes `body` (malloc'ed, `size` bytes) over. NULL without memory: done is not
- * called and the body is still the caller's. */
-srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, srv_done *done, void *context);
+/* Starts an attention request. Takes over `body` (malloc'ed, `size` bytes) and `held`, the bytes of the
+ * service's budget that its reader took for it; they go back with the job. NULL without memory: done is not
+ * called and both are still the caller's. */
+srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, srv_done *done,
+                            void *context);
 
 /* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until
  * done returns. */

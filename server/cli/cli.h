@@ -25,6 +25,9 @@ typedef struct srv_command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name */
 } srv_command;
 
+int srv_cli_serve(int argc, char **argv);
+int srv_cli_run(int argc, char **argv);
+int srv_cli_example(int argc, char **argv);
 int srv_cli_version(int argc, char **argv);
 int srv_cli_help(int argc, char **argv);
 

@@ -5,9 +5,35 @@
 #include <string.h>
 
 const srv_command srv_commands[] = {
+    {.name = "serve",
+     .arguments = "[SETTING …]",
+     .summary = "answer requests over HTTP until SIGTERM or SIGINT",
+     .details = "Prints the addresses as soon as they are open, and 'ready' with a command to try once the "
+                "models are\n"
+                "loaded. A second signal does not wait for requests that run.\n"
+                "Exit codes: 0 fine, 1 failed, 2 usage or configuration.\n",
+     .has_settings = true,
+     .computes = true,
+     .run = srv_cli_serve},
+    {.name = "run",
+     .arguments = "[SETTING …] FILE",
+     .summary = "answer one request from a file, '-' being standard input, without a network",
+     .details =
+         "Prints the bytes that HTTP would send. A refusal's problem document goes to standard error.\n"
+         "Exit codes: 0 answered, 1 refused or failed, 2 usage or configuration.\n",
+     .has_settings = true,
+     .computes = true,
+     .run = srv_cli_run},
+    {.name = "example",
+     .arguments = "[SETTING …] [--layer LAYER] [MODEL]",
+     .summary = "print a request body that a model answers",
+     .details = "LAYER is an index or a name. Without MODEL: the first one.\n",
+     .has_settings = true,
+     .run = srv_cli_example},
     {.name = "version",
      .arguments = "",
      .summary = "say what this binary is made of and what it computes with",
+     .computes = true,
      .run = srv_cli_version},
     {.name = "help",
      .arguments = "[COMMAND]",

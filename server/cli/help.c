@@ -1,5 +1,6 @@
 /* attnd help: the list of commands, or one command's usage with its settings. */
 #include "cli.h"
+#include "config/cfg.h"
 
 #include <stddef.h>
 
@@ -17,6 +18,10 @@ void srv_help_command(FILE *out, const srv_command *command) {
     fprintf(out, "usage: attnd %s%s%s\n\n%s\n", command->name, command->arguments[0] ? " " : "",
             command->arguments, command->summary);
     if (command->details) fprintf(out, "\n%s", command->details);
+    if (command->has_settings) {
+        fputc('\n', out);
+        cfg_help(out);
+    }
 }
 
 int srv_cli_help(int argc, char **argv) {

@@ -1,0 +1,174 @@
+/* Building and taking apart (app.h). */
+#include "app.h"
+
+#include "server/blas_core.h"
+#include "server/jobs/free_memory.h"
+#include "server/routes/routes.h"
+#include "server/version.h"
+
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum {
+    SPARE_CALLERS = 2,      /* of the matrix library: it counts its own start-up thread too */
+    SPARE_DESCRIPTORS = 64, /* files, listeners, events */
+};
+
+/* The worker count of the settings or of the machine, and never more than the matrix library survives. */
+static size_t choose_workers(const srv_app *app) {
+    size_t wanted = app->settings->workers ? app->settings->workers : attn_pool_default_workers();
+    size_t callers = attn_blas_max_callers();
+    size_t most = callers > SPARE_CALLERS ? callers - SPARE_CALLERS : 1;
+    if (wanted <= most) return wanted;
+    srv_log_message(&app->log, SRV_LOG_WARNING, "workers",
+                    "%zu workers; the matrix library takes %zu callers, so %zu run", wanted, callers, most);
+    return most;
+}
+
+static void log_start(const srv_app *app) {
+    const srv_core *core = srv_core_found();
+    const srv_field fields[] = {
+        srv_field_string("version", SRV_VERSION.version),
+        srv_field_string("commit", SRV_VERSION.commit),
+        srv_field_string("core", core->in_use),
+        srv_field_string("origin", srv_core_origin_text(core)),
+        srv_field_string("instead_of", core->instead_of),
+        srv_field_string("processor", srv_core_level_text()),
+        srv_field_count("workers", attn_pool_workers(app->site.service.pool)),
+        srv_field_count("memory", app->memory.limit),
+    };
+    srv_log_event(&app->log, SRV_LOG_INFO, "start", fields, sizeof fields / sizeof fields[0]);
+    if (core->better) {
+        srv_log_message(
+            &app->log, SRV_LOG_WARNING, "blas",
+            "OpenBLAS uses its %s kernels (%s), slower than this processor can be; OPENBLAS_CORETYPE=%s "
+            "would suit it",
+            core->in_use, srv_core_origin_text(core), core->better);
+    }
+}
+
+static attn_code open_engine(srv_app *app, attn_error *error) {
+    srv_service *service = &app->site.service;
+    attn_blas_single_threaded();
+    attn_code code = attn_blas_self_test(error);
+    if (code != ATTN_OK) return code;
+    app->site.self_test = "passed";
+    size_t memory = app->settings->memory ? app->settings->memory : srv_free_memory() / 2;
+    srv_budget_init(&app->memory, memory);
+    service->budget = &app->memory;
+    service->models = srv_models_new();
+    if (!service->models)
+        return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
+    return attn_pool_new(choose_workers(app), &service->pool, error);
+}
+
+attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error) {
+    *out = (srv_app){.settings = settings,
+                     .log = {.json = settings->log_format == CFG_LOG_JSON,
+                             .level = (srv_log_level)settings->log_level,
+                             .descriptor = STDERR_FILENO}};
+    attn_code code = open_engine(out, error);
+    if (code == ATTN_OK)
+        log_start(out);
+    else
+        srv_app_close(out);
+    return code;
+}
+
+/* Asks the system for as many descriptors as the connections may need. */
+static void raise_descriptors(const srv_app *app) {
+    struct rlimit limit;
+    rlim_t wanted = app->settings->max_connections * app->settings->listen_count + SPARE_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
+        srv_log_message(&app->log, SRV_LOG_WARNING, "descriptors",
+                        "%zu connections would need %zu descriptors; the system gives %zu",
+                        app->settings->max_connections, (size_t)wanted, (size_t)limit.rlim_cur);
+    }
+}
+
+attn_code srv_app_listen(srv_app *app, attn_error *error) {
+    const cfg_settings *settings = app->settings;
+    srv_http_address *addresses = calloc(settings->listen_count, sizeof *addresses);
+    if (!addresses) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the addresses");
+    for (size_t i = 0; i < settings->listen_count; i++) {
+        addresses[i].host = settings->listen[i].host;
+        addresses[i].port = settings->listen[i].port;
+    }
+    raise_descriptors(app);
+    const srv_http_options options = {
+        .addresses = addresses,
+        .address_count = settings->listen_count,
+        .max_connections = settings->max_connections,
+        .max_body = settings->max_body,
+        .max_running = settings->max_waiting + attn_pool_workers(app->site.service.pool),
+        .routes = srv_route_table,
+        .site = &app->site,
+        .models = app->site.service.models,
+        .memory = &app->memory,
+        .log = &app->log,
+    };
+    attn_code code = srv_http_new(&options, &app->http, error);
+    free(addresses);
+    return code;
+}
+
+static void log_model(const srv_app *app, const attn_model *model) {
+    const srv_field fields[] = {
+        srv_field_string("name", model->name),
+        srv_field_string("family", model->family),
+        srv_field_string("file", model->file),
+        srv_field_count("layers", model->layer_count),
+        srv_field_count("heads", model->layers[0].heads),
+        srv_field_count("bytes", model->bytes),
+        srv_field_count("unused_tensors", model->unused_count),
+    };
+    srv_log_event(&app->log, SRV_LOG_INFO, "model", fields, sizeof fields / sizeof fields[0]);
+}
+
+attn_code srv_app_load_models(srv_app *app, attn_error *error) {
+    const cfg_settings *settings = app->settings;
+    srv_models *models = app->site.service.models;
+    attn_model_source *sources = calloc(settings->model_count + 1, sizeof *sources);
+    if (!sources) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
+    for (size_t i = 0; i < settings->model_count; i++) {
+        const cfg_model *model = &settings->models[i];
+        sources[i] = (attn_model_source){
+            .name = model->name, .path = model->path, .heads = model->heads, .kv_heads = model->kv_heads};
+    }
+    attn_code code = srv_models_load(models, sources, settings->model_count, error);
+    free(sources);
+    if (code != ATTN_OK) return code;
+    for (size_t i = 0; i < srv_models_count(models); i++)
+        log_model(app, srv_models_at(models, i));
+    srv_models_publish(models);
+    return ATTN_OK;
+}
+
+bool srv_app_drain(srv_app *app, int signals) {
+    srv_log_message(&app->log, SRV_LOG_INFO, "drain", "answering what has been accepted, for at most %zu s",
+                    app->settings->drain);
+    atomic_store(&app->site.draining, true);
+    srv_http_drain(app->http);
+    struct pollfd events[] = {{.fd = srv_http_idle_event(app->http), .events = POLLIN},
+                              {.fd = signals, .events = POLLIN}};
+    /* The settings' range keeps this within an int. */
+    poll(events, 2, (int)app->settings->drain * 1000);
+    if (events[0].revents & POLLIN) return true;
+    size_t stopped = srv_http_cancel(app->http);
+    srv_log_message(&app->log, SRV_LOG_WARNING, "drain", "%s; %zu requests were stopped",
+                    events[1].revents & POLLIN ? "a second signal" : "the time is over", stopped);
+    return stopped == 0;
+}
+
+void srv_app_close(srv_app *app) {
+    srv_http_free(app->http);
+    attn_pool_free(app->site.service.pool);
+    srv_models_free(app->site.service.models);
+    app->http = NULL;
+    app->site.service = (srv_service){0};
+}

@@ -1,0 +1,33 @@
+/* The daemon put together. The only part that knows everyone: builds in order, frees in reverse. Main thread.
+ */
+#ifndef SRV_APP_H
+#define SRV_APP_H
+
+#include "config/cfg.h"
+#include "server/http/http.h"
+#include "server/obs/log.h"
+#include "server/routes/site.h"
+
+typedef struct srv_app {
+    const cfg_settings *settings; /* borrowed */
+    srv_log log;
+    srv_budget memory; /* bytes that requests may hold together */
+    srv_site site;
+    srv_http *http; /* NULL: no port */
+} srv_app;
+
+/* Proves the matrix library right, starts the workers, and makes room for models: all that computing needs.
+ * On failure the app is as srv_app_close leaves it. */
+attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error);
+/* Opens the addresses; requests are answered from now on, with 503 where they need models. */
+attn_code srv_app_listen(srv_app *app, attn_error *error);
+/* Loads the models of the settings, or the demo models, and lets everybody see them. */
+attn_code srv_app_load_models(srv_app *app, attn_error *error);
+/* Answers the requests that have been accepted, for as long as the settings say or until `signals` (a
+ * signalfd, or -1) tells of one more signal. False: the
+ * workers had to be stopped in the middle of some. */
+bool srv_app_drain(srv_app *app, int signals);
+/* Frees in reverse; a zeroed app is fine. */
+void srv_app_close(srv_app *app);
+
+#endif

@@ -1,0 +1,85 @@
+/* attnd example: a request body that a model answers, to start from. */
+#include "cli.h"
+#include "server/app.h"
+#include "server/cli/settings.h"
+#include "server/codec/json.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Takes "--layer N" or "--layer=N" out of the arguments, since it is no setting. The index or name goes to
+ * *layer; false where the value is missing. */
+static bool take_layer(int *argc, char **argv, const char **layer) {
+    int kept = 1;
+    for (int i = 1; i < *argc; i++) {
+        if (strncmp(argv[i], "--layer=", 8) == 0) {
+            *layer = argv[i] + 8;
+        } else if (strcmp(argv[i], "--layer") == 0) {
+            if (i + 1 == *argc) return false;
+            *layer = argv[++i];
+        } else {
+            argv[kept++] = argv[i];
+        }
+    }
+    *argc = kept;
+    return true;
+}
+
+/* The layer by name or index. */
+static const attn_layer *find_layer(const attn_model *model, const char *wanted) {
+    if (!wanted) return &model->layers[0];
+    const attn_layer *layer = attn_model_layer_named(model, wanted);
+    if (layer) return layer;
+    char *end;
+    errno = 0;
+    unsigned long long index = strtoull(wanted, &end, 10);
+    bool is_index = wanted[0] >= '0' && wanted[0] <= '9' && *end == '\0' && errno == 0;
+    return is_index && index < model->layer_count ? &model->layers[index] : NULL;
+}
+
+static int print_example(const srv_models *models, const char *name, const char *wanted) {
+    const attn_model *model = srv_models_find(models, name);
+    if (!model) {
+        char names[256];
+        srv_models_names(models, names, sizeof names);
+        fprintf(stderr, "attnd example: no model '%.64s'; there are %s\n", name, names);
+        return SRV_EXIT_USAGE;
+    }
+    const attn_layer *layer = find_layer(model, wanted);
+    if (!layer) {
+        fprintf(stderr, "attnd example: no layer '%.64s' in model '%s'; its layers are 0 to %zu\n", wanted,
+                model->name, model->layer_count - 1);
+        return SRV_EXIT_USAGE;
+    }
+    srv_text text = {0};
+    bool is_written = srv_json_example(model->name, (size_t)(layer - model->layers), layer, &text) &&
+                      fwrite(text.data, 1, text.size, stdout) == text.size && putchar('\n') == '\n' &&
+                      fflush(stdout) == 0;
+    srv_text_done(&text);
+    return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+}
+
+int srv_cli_example(int argc, char **argv) {
+    const char *layer = NULL;
+    if (!take_layer(&argc, argv, &layer)) {
+        fputs("attnd example: --layer takes an index or a name\n", stderr);
+        return SRV_EXIT_USAGE;
+    }
+    cfg_settings settings;
+    int code = srv_cli_settings(argc, argv, 1, &settings);
+    if (code != SRV_EXIT_OK) return code;
+    attn_error error = {0};
+    srv_app app = {.settings = &settings, .log = {.level = SRV_LOG_ERROR, .descriptor = 2}};
+    app.site.service.models = srv_models_new();
+    if (!app.site.service.models || srv_app_load_models(&app, &error) != ATTN_OK) {
+        fprintf(stderr, "attnd example: %s\n", error.text[0] ? error.text : "no memory");
+        code = SRV_EXIT_USAGE;
+    } else {
+        code = print_example(app.site.service.models, settings.argument_count ? settings.arguments[0] : NULL,
+                             layer);
+    }
+    srv_app_close(&app);
+    cfg_settings_done(&settings);
+    return code;
+}

@@ -1,0 +1,129 @@
+/* attnd run: one request from a file through the same code as over HTTP, and the same bytes on standard
+ * output. A refusal's problem document goes to standard error. */
+#include "cli.h"
+#include "server/app.h"
+#include "server/cli/settings.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Reads a whole file, "-" being standard input, of at most `limit` bytes; false after a complaint. */
+static bool read_request(const char *path, size_t limit, char **out, size_t *size) {
+    FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
+    if (!file) {
+        fprintf(stderr, "attnd run: %s: %s\n", path, strerror(errno));
+        return false;
+    }
+    size_t used = 0, capacity = 0;
+    char *data = NULL;
+    const char *complaint = NULL;
+    for (;;) {
+        if (used == capacity) {
+            capacity = capacity ? 2 * capacity : 65536;
+            char *more = realloc(data, capacity);
+            if (!more) {
+                complaint = "no memory for it";
+                break;
+            }
+            data = more;
+        }
+        size_t got = fread(data + used, 1, capacity - used, file);
+        used += got;
+        if (used > limit) complaint = "longer than the setting limits.max_body";
+        if (got == 0 && ferror(file)) complaint = "cannot be read";
+        if (got == 0 || complaint) break;
+    }
+    if (file != stdin) fclose(file);
+    if (complaint) {
+        fprintf(stderr, "attnd run: %s: %s\n", path, complaint);
+        free(data);
+        return false;
+    }
+    *out = data;
+    *size = used;
+    return true;
+}
+
+/* The answer, as it comes from a worker. */
+typedef struct waiting {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    bool is_there;
+    srv_answer answer;
+} waiting;
+
+static void answered(void *context, srv_answer *answer) {
+    waiting *wait = context;
+    pthread_mutex_lock(&wait->lock);
+    wait->answer = *answer;
+    wait->is_there = true;
+    pthread_cond_signal(&wait->came);
+    pthread_mutex_unlock(&wait->lock);
+}
+
+static int print_answer(const srv_answer *answer) {
+    if (answer->problem.id == SRV_NO_PROBLEM) {
+        bool is_written =
+            fwrite(answer->body, 1, answer->size, stdout) == answer->size && fflush(stdout) == 0;
+        if (!is_written) fputs("attnd run: the answer cannot be written\n", stderr);
+        return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+    }
+    size_t size;
+    char *document = srv_problem_document(&answer->problem, NULL, &size);
+    fprintf(stderr, "%s\n", document ? document : answer->problem.detail);
+    free(document);
+    return SRV_EXIT_FAILED;
+}
+
+/* Takes the body over. */
+static int run(srv_app *app, char *body, size_t size) {
+    attn_error error = {0};
+    if (srv_app_load_models(app, &error) != ATTN_OK) {
+        fprintf(stderr, "attnd run: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
+        free(body);
+        return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
+    }
+    waiting wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+    if (!srv_pipeline_start(&app->site.service, body, size, 0, answered, &wait)) {
+        fputs("attnd run: no memory\n", stderr);
+        free(body);
+        return SRV_EXIT_FAILED;
+    }
+    pthread_mutex_lock(&wait.lock);
+    while (!wait.is_there)
+        pthread_cond_wait(&wait.came, &wait.lock);
+    pthread_mutex_unlock(&wait.lock);
+    int code = print_answer(&wait.answer);
+    free(wait.answer.body);
+    srv_budget_give(&app->memory, wait.answer.held);
+    return code;
+}
+
+int srv_cli_run(int argc, char **argv) {
+    cfg_settings settings;
+    int code = srv_cli_settings(argc, argv, 1, &settings);
+    if (code != SRV_EXIT_OK) return code;
+    /* Standard error is for the refusal's document here. */
+    settings.log_level = CFG_LOG_ERROR;
+    attn_error error = {0};
+    srv_app app = {0};
+    char *body = NULL;
+    size_t size = 0;
+    if (settings.argument_count == 0) {
+        fputs("attnd run: no request; takes a file, or '-' for standard input\n", stderr);
+        code = SRV_EXIT_USAGE;
+    } else if (!read_request(settings.arguments[0], settings.max_body, &body, &size)) {
+        code = SRV_EXIT_FAILED;
+    } else if (srv_app_open(&settings, &app, &error) != ATTN_OK) {
+        fprintf(stderr, "attnd run: %s\n", error.text);
+        free(body);
+        code = SRV_EXIT_FAILED;
+    } else {
+        code = run(&app, body, size);
+        srv_app_close(&app);
+    }
+    cfg_settings_done(&settings);
+    return code;
+}

@@ -1,0 +1,119 @@
+/* attnd serve: the daemon. The port opens first, then the models are loaded; standard output tells the
+ * addresses, that it is ready, and a command to try. SIGTERM or SIGINT ends it cleanly, a second one at once.
+ */
+#include "cli.h"
+#include "server/app.h"
+#include "server/cli/settings.h"
+#include "server/codec/json.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+static int fail(const attn_error *error, int code) {
+    fprintf(stderr, "attnd serve: %s%s%s\n", error->where, error->where[0] ? ": " : "", error->text);
+    return code;
+}
+
+/* Counts the signals that ask for the end; read one at a time. A handler rather than blocked signals: the
+ * matrix library starts threads of its own while it is loaded, which block nothing. */
+static int signals = -1;
+
+static void on_signal(int number) {
+    (void)number;
+    int before = errno;
+    const uint64_t one = 1;
+    (void)!write(signals, &one, sizeof one);
+    errno = before;
+}
+
+/* A client that goes away is no signal. */
+static bool open_signals(void) {
+    signals = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    const struct sigaction end = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    return signals >= 0 && sigaction(SIGPIPE, &ignore, NULL) == 0 && sigaction(SIGTERM, &end, NULL) == 0 &&
+           sigaction(SIGINT, &end, NULL) == 0;
+}
+
+static void wait_for_signal(void) {
+    uint64_t one;
+    while (read(signals, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+static void print_addresses(const srv_app *app) {
+    const char *address;
+    for (size_t i = 0; (address = srv_http_address_open(app->http, i)); i++)
+        printf("listening on http://%s\n", address);
+    fflush(stdout);
+}
+
+/* Takes line ends and the indentation behind them out of a JSON text, none of which stands within its
+ * strings. */
+static void join_lines(srv_text *text) {
+    size_t kept = 0;
+    for (size_t i = 0; i < text->size; i++) {
+        bool is_indent =
+            text->data[i] == ' ' && i > 0 && (text->data[i - 1] == '\n' || text->data[i - 1] == '\0');
+        if (text->data[i] == '\n') continue;
+        if (is_indent)
+            text->data[i] = '\0';
+        else
+            text->data[kept++] = text->data[i];
+    }
+    text->size = kept;
+}
+
+/* A command that works when pasted: the default model's example, fetched first where it is long. */
+static void print_ready(const srv_app *app) {
+    enum { SHORT = 240 };
+    const attn_model *model = srv_models_at(app->site.service.models, 0);
+    const char *address = srv_http_address_open(app->http, 0);
+    srv_text example = {0};
+    bool is_made = srv_json_example(model->name, 0, &model->layers[0], &example);
+    puts("ready");
+    if (is_made) join_lines(&example);
+    if (is_made && example.size <= SHORT && !memchr(example.data, '\'', example.size)) {
+        printf("try: curl -s http://%s/v1/attention -d '%.*s'\n", address, (int)example.size, example.data);
+    } else {
+        printf("try: curl -s http://%s/v1/models/%s/example | curl -s http://%s/v1/attention -d @-\n",
+               address, model->name, address);
+    }
+    srv_text_done(&example);
+    fflush(stdout);
+}
+
+/* From the open engine to the end of the last request. */
+static int serve(srv_app *app) {
+    attn_error error = {0};
+    if (srv_app_listen(app, &error) != ATTN_OK) return fail(&error, SRV_EXIT_FAILED);
+    print_addresses(app);
+    if (srv_app_load_models(app, &error) != ATTN_OK)
+        return fail(&error, error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE);
+    print_ready(app);
+    wait_for_signal();
+    return srv_app_drain(app, signals) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+}
+
+int srv_cli_serve(int argc, char **argv) {
+    cfg_settings settings;
+    int code = srv_cli_settings(argc, argv, 0, &settings);
+    if (code != SRV_EXIT_OK) return code;
+    attn_error error = {0};
+    srv_app app = {0};
+    if (!open_signals()) {
+        fputs("attnd serve: cannot wait for signals\n", stderr);
+        code = SRV_EXIT_FAILED;
+    } else if (srv_app_open(&settings, &app, &error) != ATTN_OK) {
+        code = fail(&error, SRV_EXIT_FAILED);
+    } else {
+        code = serve(&app);
+        srv_app_close(&app);
+    }
+    /* The descriptor of signals stays: one may still come. */
+    cfg_settings_done(&settings);
+    return code;
+}

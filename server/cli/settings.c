@@ -1,0 +1,30 @@
+/* Settings for a command (settings.h). */
+#include "settings.h"
+
+#include "cli.h"
+
+static int refuse(const char *command, const cfg_problems *problems) {
+    for (size_t i = 0; i < problems->count; i++)
+        fprintf(stderr, "attnd %s: %s\n", command, problems->lines[i]);
+    if (problems->out_of_memory) fprintf(stderr, "attnd %s: no memory for the settings\n", command);
+    return SRV_EXIT_USAGE;
+}
+
+int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings *out) {
+    cfg_problems problems = {0};
+    cfg_settings settings = {0};
+    cfg_outcome outcome = cfg_load(argc - 1, argv + 1, cfg_environment(), &settings, &problems);
+    int code = SRV_EXIT_OK;
+    if (outcome != CFG_LOADED) {
+        code = refuse(argv[0], &problems);
+    } else if (settings.argument_count > most_arguments) {
+        fprintf(stderr, "attnd %s: '%.100s' is one argument too many; 'attnd help %s' explains\n", argv[0],
+                settings.arguments[most_arguments], argv[0]);
+        cfg_settings_done(&settings);
+        code = SRV_EXIT_USAGE;
+    } else {
+        *out = settings;
+    }
+    cfg_problems_done(&problems);
+    return code;
+}

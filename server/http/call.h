@@ -1,0 +1,40 @@
+/* One request as a route sees it. Knows no HTTP library.
+ *
+ * A call belongs to the HTTP thread of its connection, but between a route's `start` and srv_call_finish it
+ * belongs to the worker that has the job. */
+#ifndef SRV_HTTP_CALL_H
+#define SRV_HTTP_CALL_H
+
+#include "server/http/target.h"
+#include "server/pipeline.h"
+#include "server/problem.h"
+
+/* What the routes serve from; defined in server/routes/site.h, and nothing but a pointer to http/. */
+typedef struct srv_site srv_site;
+
+/* What is answered: a problem, or status and body. */
+typedef struct srv_reply {
+    srv_problem problem;
+    int status;
+    const char *content_type; /* static storage */
+    char *body;               /* malloc'ed; NULL only with size 0 */
+    size_t size;
+    size_t held; /* bytes of the memory budget that go back when the answer has been sent */
+    bool has_timing;
+    srv_timing timing;
+} srv_reply;
+
+typedef struct srv_call {
+    srv_site *site;
+    char parameter[SRV_PARAMETER_SIZE]; /* the path's {…} segment, decoded */
+    char *body;                         /* `start` may take the three over and leaves zeros then */
+    size_t body_size;
+    size_t held; /* bytes of the memory budget for the body */
+    srv_reply reply;
+    srv_job *job; /* while the workers have it; under the lock that owns the hand-over */
+} srv_call;
+
+/* On any thread, once after a successful `start`: the reply stands and can be sent. */
+void srv_call_finish(srv_call *call);
+
+#endif

@@ -1,0 +1,166 @@
+/* Opening, draining and stopping the HTTP side (http.h): one libmicrohttpd daemon with one epoll thread for
+ * each address. The threads do nothing but move bytes and route; work goes to the pool. */
+#include "exchange.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum {
+    /* A connection's pool: headers, and half of it for each piece of a body. An idle connection keeps all of
+       it. */
+    CONNECTION_MEMORY = 64 * 1024,
+    IDLE_SECONDS = 90, /* above the usual proxies' 60 and 75 */
+};
+
+/* How strictly the library itself judges requests: the level that refuses what could be read in two ways and
+ * still takes every ordinary client. The option's name and scale changed between its versions. */
+#if MHD_VERSION >= 0x00097701
+#define STRICTNESS MHD_OPTION_CLIENT_DISCIPLINE_LVL, 1
+#else
+#define STRICTNESS MHD_OPTION_STRICT_FOR_CLIENT, -1
+#endif
+
+/* The library's own complaints: mostly about clients, so not for everybody's eyes. */
+__attribute__((format(printf, 2, 0))) static void library_says(void *cls, const char *format,
+                                                               va_list arguments) {
+    const srv_http *http = cls;
+    char text[512];
+    vsnprintf(text, sizeof text, format, arguments);
+    srv_log_message(http->options.log, SRV_LOG_DEBUG, "microhttpd", "%s", text);
+}
+
+static struct MHD_Daemon *start_daemon(srv_http *http, int descriptor) {
+    return MHD_start_daemon(
+        MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL,
+        NULL, srv_exchange_handle, http, MHD_OPTION_EXTERNAL_LOGGER, library_says, http,
+        MHD_OPTION_LISTEN_SOCKET, descriptor, STRICTNESS, MHD_OPTION_CONNECTION_LIMIT,
+        (unsigned)http->options.max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        MHD_OPTION_URI_LOG_CALLBACK, srv_exchange_began, http, MHD_OPTION_NOTIFY_COMPLETED,
+        srv_exchange_completed, http, MHD_OPTION_NOTIFY_CONNECTION, srv_connection_changed, http,
+        MHD_OPTION_END);
+}
+
+/* Opens the next address and serves it. */
+static attn_code open_address(srv_http *http, const srv_http_address *address, attn_error *error) {
+    srv_listener *listener = &http->listeners[http->daemon_count];
+    attn_error why = {0};
+    bool is_missing;
+    attn_code code = srv_listener_open(address->host, address->port, listener, &is_missing, &why);
+    if (code != ATTN_OK && is_missing && http->options.address_count > 1) {
+        srv_log_message(http->options.log, SRV_LOG_WARNING, "listen", "%s; going on without it", why.text);
+        return ATTN_OK;
+    }
+    if (code != ATTN_OK) return attn_error_set(error, code, why.where, "%s", why.text);
+    struct MHD_Daemon *daemon = start_daemon(http, listener->descriptor);
+    if (!daemon) {
+        code = attn_error_set(error, ATTN_IO, listener->address, "cannot serve %s: no thread or memory",
+                              listener->address);
+        srv_listener_close(listener);
+        return code;
+    }
+    http->daemons[http->daemon_count++] = daemon;
+    return ATTN_OK;
+}
+
+static srv_http *allocate(const srv_http_options *options) {
+    srv_http *http = calloc(1, sizeof *http);
+    if (!http) return NULL;
+    http->options = *options;
+    srv_budget_init(&http->running, options->max_running);
+    pthread_mutex_init(&http->lock, NULL);
+    pthread_cond_init(&http->resumed, NULL);
+    http->listeners = calloc(options->address_count, sizeof *http->listeners);
+    http->daemons = calloc(options->address_count, sizeof *http->daemons);
+    http->idle_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (http->listeners && http->daemons && http->idle_event >= 0) return http;
+    srv_http_free(http);
+    return NULL;
+}
+
+attn_code srv_http_new(const srv_http_options *options, srv_http **out, attn_error *error) {
+    srv_http *http = allocate(options);
+    if (!http)
+        return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory or descriptor for the HTTP side");
+    for (size_t i = 0; i < options->address_count; i++) {
+        attn_code code = open_address(http, &options->addresses[i], error);
+        if (code != ATTN_OK) {
+            srv_http_free(http);
+            return code;
+        }
+    }
+    if (http->daemon_count == 0) {
+        srv_http_free(http);
+        return attn_error_set(error, ATTN_IO, NULL, "this machine has none of the addresses to listen on");
+    }
+    *out = http;
+    return ATTN_OK;
+}
+
+const char *srv_http_address_open(const srv_http *http, size_t index) {
+    return index < http->daemon_count ? http->listeners[index].address : NULL;
+}
+
+void srv_http_drain(srv_http *http) {
+    for (size_t i = 0; i < http->daemon_count; i++) {
+        MHD_quiesce_daemon(http->daemons[i]);
+        srv_listener_refuse(&http->listeners[i]);
+    }
+    pthread_mutex_lock(&http->lock);
+    http->draining = true;
+    /* The read side alone: a request that has already arrived is still read and answered. */
+    for (srv_connection *place = http->connections; place; place = place->next) {
+        if (!place->exchange)
+            shutdown(place->descriptor, SHUT_RD);
+        else
+            srv_connection_check_end(place);
+    }
+    if (http->active == 0) eventfd_write(http->idle_event, 1);
+    pthread_mutex_unlock(&http->lock);
+}
+
+int srv_http_idle_event(const srv_http *http) {
+    return http->idle_event;
+}
+
+size_t srv_http_cancel(srv_http *http) {
+    size_t count = 0;
+    pthread_mutex_lock(&http->lock);
+    for (srv_connection *place = http->connections; place; place = place->next) {
+        srv_exchange *exchange = place->exchange;
+        if (!exchange || !exchange->call.job) continue;
+        srv_pipeline_cancel(exchange->call.job);
+        count++;
+    }
+    pthread_mutex_unlock(&http->lock);
+    return count;
+}
+
+void srv_http_free(srv_http *http) {
+    if (!http) return;
+    if (http->daemon_count > 0 && !http->draining) srv_http_drain(http);
+    /* A daemon that stops with a suspended connection aborts the process; nothing new starts after draining.
+     */
+    pthread_mutex_lock(&http->lock);
+    while (http->suspended > 0)
+        pthread_cond_wait(&http->resumed, &http->lock);
+    pthread_mutex_unlock(&http->lock);
+    for (size_t i = 0; i < http->daemon_count; i++) {
+        MHD_stop_daemon(http->daemons[i]);
+        srv_listener_close(&http->listeners[i]);
+    }
+    if (http->idle_event >= 0) close(http->idle_event);
+    pthread_cond_destroy(&http->resumed);
+    pthread_mutex_destroy(&http->lock);
+    free(http->listeners);
+    free(http->daemons);
+    free(http);
+}
+
+const char *srv_http_library_version(void) {
+    return MHD_get_version();
+}

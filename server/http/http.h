@@ -1,0 +1,59 @@
+/* The HTTP side of the daemon: opens the addresses, serves the routes, drains and stops. Its users need no
+ * HTTP library.
+ *
+ * Life:  srv_http_new (the port is open, requests are answered)  →  srv_http_drain  →  wait for
+ * srv_http_idle_event, a deadline or a second signal  →  [srv_http_cancel]  →  srv_http_free.   All on one
+ * thread, the main one. */
+#ifndef SRV_HTTP_HTTP_H
+#define SRV_HTTP_HTTP_H
+
+#include "server/http/router.h"
+#include "server/jobs/budget.h"
+#include "server/obs/log.h"
+
+#include <stdint.h>
+
+typedef struct srv_http srv_http;
+
+typedef struct srv_http_address {
+    const char *host;
+    uint16_t port;
+} srv_http_address;
+
+/* Everything pointed to outlives the srv_http. */
+typedef struct srv_http_options {
+    const srv_http_address *addresses;
+    size_t address_count;
+    size_t max_connections; /* for each address */
+    size_t max_body;
+    size_t max_running; /* requests handed to the workers at a time; one more is a 503 */
+    srv_routes routes;
+    srv_site *site;
+    const srv_models *models; /* routes that need them wait for their publication */
+    srv_budget *memory;
+    const srv_log *log;
+} srv_http_options;
+
+/* Errors: ATTN_IO (an address cannot be had), ATTN_NO_MEMORY. An IPv6 address that this machine does not have
+ * is a warning in the log where another address is open. */
+attn_code srv_http_new(const srv_http_options *options, srv_http **out, attn_error *error);
+
+/* The open addresses, such as "127.0.0.1:8080"; NULL behind the last. */
+const char *srv_http_address_open(const srv_http *http, size_t index);
+
+/* New clients are refused, idle connections closed, running requests go on; each answer closes its
+ * connection. */
+void srv_http_drain(srv_http *http);
+/* A descriptor that becomes readable when draining and no request is left. */
+int srv_http_idle_event(const srv_http *http);
+/* Stops the requests that the workers have between two tiles. Returns how many. */
+size_t srv_http_cancel(srv_http *http);
+
+/* Drains if that has not happened, waits for the workers' requests, and closes all connections. NULL is fine.
+ */
+void srv_http_free(srv_http *http);
+
+/* The version of the HTTP library in use. Static storage. */
+const char *srv_http_library_version(void);
+
+#endif

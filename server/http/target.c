@@ -1,0 +1,75 @@
+/* Targets: splitting and matching (target.h). */
+#include "target.h"
+
+#include <string.h>
+#include <strings.h>
+
+static const char *skip_authority(const char *raw) {
+    size_t scheme = strncasecmp(raw, "http://", 7) == 0 ? 7 : strncasecmp(raw, "https://", 8) == 0 ? 8 : 0;
+    return scheme == 0 ? raw : raw + scheme + strcspn(raw + scheme, "/?");
+}
+
+srv_target srv_target_split(const char *raw) {
+    const char *path = skip_authority(raw);
+    size_t size = strcspn(path, "?");
+    srv_target target = {.path = path, .path_size = size};
+    if (path[size] == '?') {
+        target.query = path + size + 1;
+        target.query_size = strlen(target.query);
+    }
+    /* "http://host" and "http://host?q" mean the root (RFC 9112, 3.2.2). */
+    if (size == 0 && path != raw) {
+        target.path = "/";
+        target.path_size = 1;
+    }
+    return target;
+}
+
+static int hex_digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+/* Percent-decodes one segment. */
+static bool decode_segment(const char *from, size_t size, char out[SRV_PARAMETER_SIZE]) {
+    size_t written = 0;
+    for (size_t i = 0; i < size; i++) {
+        char c = from[i];
+        if (c == '%') {
+            int high = i + 2 < size ? hex_digit(from[i + 1]) : -1;
+            int low = high < 0 ? -1 : hex_digit(from[i + 2]);
+            if (low < 0) return false;
+            c = (char)(high * 16 + low);
+            if (c == '\0' || c == '/') return false;
+            i += 2;
+        }
+        if (written + 1 == SRV_PARAMETER_SIZE) return false;
+        out[written++] = c;
+    }
+    out[written] = '\0';
+    return written > 0;
+}
+
+bool srv_target_matches(const srv_target *target, const char *pattern, char parameter[SRV_PARAMETER_SIZE]) {
+    const char *at = target->path, *end = target->path + target->path_size;
+    char taken[SRV_PARAMETER_SIZE] = "";
+    while (*pattern != '\0') {
+        if (*pattern == '{') {
+            const char *stop = at;
+            while (stop < end && *stop != '/')
+                stop++;
+            if (!decode_segment(at, (size_t)(stop - at), taken)) return false;
+            at = stop;
+            pattern = strchr(pattern, '}') + 1;
+        } else {
+            if (at == end || *at != *pattern) return false;
+            at++;
+            pattern++;
+        }
+    }
+    if (at != end) return false;
+    if (taken[0] != '\0') memcpy(parameter, taken, sizeof taken);
+    return true;
+}

@@ -1,0 +1,27 @@
+/* A request target as it stands in the request line (RFC 9112, 3.2), taken apart. Pure; any thread. */
+#ifndef SRV_HTTP_TARGET_H
+#define SRV_HTTP_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum { SRV_PARAMETER_SIZE = 128 };
+
+/* Slices of the raw target; not NUL-terminated. */
+typedef struct srv_target {
+    const char *path; /* begins with '/', or "*", or is empty */
+    size_t path_size;
+    const char *query; /* behind the '?'; NULL where there is none */
+    size_t query_size;
+} srv_target;
+
+/* Splits origin-form ("/path?query") and absolute-form ("http://host/path?query") alike; a fragment is no
+ * part of a target and stays in the query or path. */
+srv_target srv_target_split(const char *raw);
+
+/* Whether a path is the pattern's: "/v1/models/{model}/example" has one place that takes any one segment.
+ * That segment, percent-decoded, goes to `parameter` (untouched without a match). A segment that is empty,
+ * too long, badly escaped or holds %00 or %2F matches nothing. Other segments are compared byte by byte. */
+bool srv_target_matches(const srv_target *target, const char *pattern, char parameter[SRV_PARAMETER_SIZE]);
+
+#endif

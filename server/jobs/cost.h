@@ -1,0 +1,16 @@
+/* What a request costs in bytes, told before anything of that size is allocated. Pure; any thread. */
+#ifndef SRV_JOBS_COST_H
+#define SRV_JOBS_COST_H
+
+#include "server/codec/ask.h"
+
+#include <stddef.h>
+
+/* Upper bound for the tree that a JSON body becomes while it is decoded, together with the tensors read from
+ * it, from a count of the body's commas and brackets; SIZE_MAX where it overflows. */
+size_t srv_cost_of_tree(const char *body, size_t size);
+
+/* Upper bound for the text of the answer to a planned request; SIZE_MAX where it overflows. */
+size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan);
+
+#endif

@@ -1,0 +1,109 @@
+/* The log's two forms (log.h). A line is built in a buffer of fixed size, cut where it is longer, and written
+ * with one call, so that lines of several threads never mix. */
+#include "log.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LINE_SIZE = 2048, LINE_END = 8 /* what closes a line always fits */ };
+
+typedef struct line {
+    char text[LINE_SIZE];
+    size_t size;
+} line;
+
+static void put(line *to, const char *text) {
+    size_t size = strlen(text), room = LINE_SIZE - LINE_END - to->size;
+    if (size > room) size = room;
+    memcpy(to->text + to->size, text, size);
+    to->size += size;
+}
+
+/* A string in quotes, readable by JSON and people; control characters become '?'. */
+static void put_quoted(line *to, const char *string) {
+    put(to, "\"");
+    for (const char *c = string; *c != '\0'; c++) {
+        char shown[3] = {*c, '\0', '\0'};
+        if (*c == '"' || *c == '\\') {
+            shown[0] = '\\';
+            shown[1] = *c;
+        } else if ((unsigned char)*c < ' ' || *c == 0x7f) {
+            shown[0] = '?';
+        }
+        /* The closing quote must fit as well. */
+        if (to->size + 3 > LINE_SIZE - LINE_END) break;
+        put(to, shown);
+    }
+    put(to, "\"");
+}
+
+/* Whether text form may leave the quotes out. */
+static bool is_plain(const char *string) {
+    return *string != '\0' && string[strcspn(string, " \"\\=\t\r\n")] == '\0';
+}
+
+static void put_value(line *to, const srv_field *field, bool json) {
+    char number[32] = "";
+    switch (field->kind) {
+    case SRV_FIELD_STRING:
+        if (json || !is_plain(field->string))
+            put_quoted(to, field->string);
+        else
+            put(to, field->string);
+        return;
+    case SRV_FIELD_COUNT: snprintf(number, sizeof number, "%zu", field->count); break;
+    case SRV_FIELD_MS: snprintf(number, sizeof number, "%.3f", field->ms); break;
+    }
+    put(to, number);
+}
+
+static void put_start(line *to, bool json, srv_log_level level, const char *event) {
+    static const char *const levels[] = {"error", "warning", "info", "debug"};
+    struct timespec now;
+    struct tm parts;
+    char time[48], head[128];
+    clock_gettime(CLOCK_REALTIME, &now);
+    gmtime_r(&now.tv_sec, &parts);
+    size_t length = strftime(time, sizeof time, "%Y-%m-%dT%H:%M:%S", &parts);
+    snprintf(time + length, sizeof time - length, ".%03ldZ", now.tv_nsec / 1000000);
+    if (json)
+        snprintf(head, sizeof head, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"", time, levels[level],
+                 event);
+    else
+        snprintf(head, sizeof head, "%s %-7s %s", time, levels[level], event);
+    put(to, head);
+}
+
+void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
+                   size_t count) {
+    if (level > log->level) return;
+    line to = {.size = 0};
+    put_start(&to, log->json, level, event);
+    for (size_t i = 0; i < count; i++) {
+        const srv_field *field = &fields[i];
+        if (field->kind == SRV_FIELD_STRING && !field->string) continue;
+        /* A field is written whole or, where the line is full, not at all. */
+        if (to.size + strlen(field->key) + 40 > LINE_SIZE - LINE_END) break;
+        put(&to, log->json ? ",\"" : " ");
+        put(&to, field->key);
+        put(&to, log->json ? "\":" : "=");
+        put_value(&to, field, log->json);
+    }
+    const char *end = log->json ? "}\n" : "\n";
+    memcpy(to.text + to.size, end, strlen(end));
+    to.size += strlen(end);
+    if (write(log->descriptor, to.text, to.size) < 0) return; /* nowhere left to say so */
+}
+
+void srv_log_message(const srv_log *log, srv_log_level level, const char *event, const char *format, ...) {
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    const srv_field field = srv_field_string("message", text);
+    srv_log_event(log, level, event, &field, 1);
+}

@@ -1,0 +1,248 @@
+/* One request's story (pipeline.h). The functions stand in the order in which they happen.
+ *
+ * A job belongs to one worker at a time; only cancelling comes from elsewhere, and `lock` stands between the
+ * two: it guards `phase` and `cancelled`, and is never held while the engine works or `done` is called. */
+#include "pipeline.h"
+
+#include "server/codec/json.h"
+#include "server/jobs/cost.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef enum job_phase { JOB_DECODING, JOB_RUNNING, JOB_ENDING } job_phase;
+
+struct srv_job {
+    srv_service *service;
+    srv_done *done;
+    void *context;
+    char *body;
+    size_t size;
+    size_t held; /* bytes of the service's budget */
+
+    attn_job decoding; /* one tile */
+    srv_ask *ask;
+    const attn_model *model;
+    size_t layer_index;
+    attn_plan plan;
+    attn_run *run;
+
+    pthread_mutex_t lock;
+    job_phase phase;
+    bool cancelled;
+
+    srv_answer answer;
+    double since; /* when the present stage began, in milliseconds */
+};
+
+static double now_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
+/* The time since the last lap, which ends a stage and begins the next. */
+static double lap(srv_job *job) {
+    double now = now_ms(), passed = now - job->since;
+    job->since = now;
+    return passed;
+}
+
+/* Moves to the next phase; false, with a problem, where the job has been cancelled. */
+static bool enter(srv_job *job, job_phase phase) {
+    pthread_mutex_lock(&job->lock);
+    job->phase = phase;
+    bool cancelled = job->cancelled;
+    pthread_mutex_unlock(&job->lock);
+    if (cancelled) {
+        srv_problem_set(&job->answer.problem, SRV_DRAINING, SRV_WHERE_NONE, NULL,
+                        "the request was stopped before its end");
+    }
+    return !cancelled;
+}
+
+/* Holds `need` bytes of the budget from now on, or says why not. `what` needs them. */
+static bool reserve(srv_job *job, size_t need, const char *what, const char *advice) {
+    srv_budget *budget = job->service->budget;
+    srv_problem *problem = &job->answer.problem;
+    if (need > budget->limit) {
+        return srv_problem_set(problem, SRV_NEEDS_TOO_MUCH_MEMORY, SRV_WHERE_NONE, NULL,
+                               "%s needs up to %zu bytes; the limit is %zu (setting limits.memory)%s", what,
+                               need, budget->limit, advice);
+    }
+    if (srv_budget_change(budget, &job->held, need)) return true;
+    srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                    "%s needs up to %zu bytes; other requests hold %zu of %zu at this moment", what, need,
+                    srv_budget_taken(budget) - job->held, budget->limit);
+    problem->retry_after = 1;
+    return false;
+}
+
+static bool decode(srv_job *job) {
+    size_t tree = srv_cost_of_tree(job->body, job->size), need;
+    if (!attn_size_add(tree, job->size, &need)) need = SIZE_MAX;
+    if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
+    bool decoded = srv_json_decode(job->body, job->size, &job->ask, &job->answer.problem);
+    free(job->body);
+    job->body = NULL;
+    return decoded;
+}
+
+static bool find_model(srv_job *job) {
+    const srv_models *models = job->service->models;
+    job->model = srv_models_find(models, job->ask->model);
+    if (job->model) return true;
+    char names[256];
+    srv_models_names(models, names, sizeof names);
+    return srv_problem_set(&job->answer.problem, SRV_MODEL_NOT_FOUND, SRV_WHERE_POINTER, "/model",
+                           "no model '%.64s'; there are %s", job->ask->model, names);
+}
+
+/* The layer by name or index; its place goes to layer_index. */
+static const attn_layer *find_layer(srv_job *job) {
+    const attn_model *model = job->model;
+    const char *name = job->ask->layer_name;
+    const attn_layer *layer =
+        name ? attn_model_layer_named(model, name) : attn_model_layer(model, job->ask->layer_index);
+    if (layer) {
+        job->layer_index = (size_t)(layer - model->layers);
+        return layer;
+    }
+    const char *last = model->layers[model->layer_count - 1].name, *first = model->layers[0].name;
+    srv_problem *problem = &job->answer.problem;
+    if (name) {
+        srv_problem_set(problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_POINTER, "/layer",
+                        "no layer '%.64s' in model '%s'; its %zu run from '%s' to '%s'", name, model->name,
+                        model->layer_count, first, last);
+    } else {
+        srv_problem_set(problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_POINTER, "/layer",
+                        "no layer %zu in model '%s'; its layers are 0 ('%s') to %zu ('%s')",
+                        job->ask->layer_index, model->name, first, model->layer_count - 1, last);
+    }
+    return NULL;
+}
+
+/* Exact bytes before any work, and room for them. */
+static bool plan(srv_job *job) {
+    attn_error error = {0};
+    srv_ask *ask = job->ask;
+    if (attn_plan_make(&ask->request, attn_pool_workers(job->service->pool), &job->plan, &error) != ATTN_OK)
+        return srv_problem_from_engine(&job->answer.problem, &error);
+    /* What the decoder keeps lies within what was held for decoding. */
+    size_t need, answer = srv_cost_of_answer(ask, &job->plan);
+    if (!attn_size_add(job->held, job->plan.bytes, &need) || !attn_size_add(need, answer, &need))
+        need = SIZE_MAX;
+    const char *advice =
+        job->plan.map_floats > 0
+            ? "; fewer return.heads, fewer return.queries or return.attention false need less"
+            : "; fewer positions need less";
+    return reserve(job, need, "this request", advice);
+}
+
+/* On a worker: everything before the engine's work. */
+static void prepare(void *context, size_t tile, size_t worker) {
+    (void)tile, (void)worker;
+    srv_job *job = context;
+    srv_problem *problem = &job->answer.problem;
+    job->answer.timing.queue = lap(job);
+    if (decode(job) && find_model(job)) {
+        const attn_layer *layer = find_layer(job);
+        if (layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem)) plan(job);
+    }
+    job->answer.timing.parse = lap(job);
+}
+
+/* Tells the caller. All but the answer goes back before, so that whoever is told finds it free; the job
+ * itself stays in place until `done` returns, for those who cancel. */
+static void finish(srv_job *job) {
+    attn_run_free(job->run);
+    srv_ask_free(job->ask);
+    free(job->body);
+    srv_budget_change(job->service->budget, &job->held,
+                      job->answer.size < job->held ? job->answer.size : job->held);
+    job->answer.held = job->held;
+    job->done(job->context, &job->answer);
+    pthread_mutex_destroy(&job->lock);
+    free(job);
+}
+
+static void encode(srv_job *job) {
+    srv_text text = {0};
+    if (!srv_json_encode(job->ask, job->model->name, job->layer_index, job->run, &text)) {
+        srv_text_done(&text);
+        srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                        "no memory for the answer's text at this moment");
+        job->answer.problem.retry_after = 1;
+        return;
+    }
+    job->answer.body = text.data;
+    job->answer.size = text.size;
+}
+
+/* On a worker, after the engine's last tile. */
+static void ran(void *context, attn_run *run, attn_code code) {
+    srv_job *job = context;
+    (void)run;
+    job->answer.timing.compute = lap(job);
+    if (enter(job, JOB_ENDING)) {
+        if (code == ATTN_OK) {
+            encode(job);
+        } else {
+            attn_error error = {0};
+            attn_error_set(&error, code, NULL,
+                           "the result is not finite: a number beyond the range of float32 came up");
+            srv_problem_from_engine(&job->answer.problem, &error);
+        }
+    }
+    job->answer.timing.encode = lap(job);
+    finish(job);
+}
+
+/* On a worker, after `prepare`: reserves the workspace and hands over to the engine. */
+static void prepared(void *context, bool skipped) {
+    srv_job *job = context;
+    (void)skipped; /* only cancelling skips, which enter() reports */
+    attn_error error = {0};
+    if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM) {
+        finish(job);
+        return;
+    }
+    if (attn_run_new(&job->plan, &job->run, &error) != ATTN_OK) {
+        srv_problem_from_engine(&job->answer.problem, &error);
+        finish(job);
+        return;
+    }
+    /* Under the lock, so that nobody cancels a run that is not submitted; submitting never waits. */
+    pthread_mutex_lock(&job->lock);
+    job->phase = JOB_RUNNING;
+    attn_run_submit(job->run, job->service->pool, ran, job);
+    if (job->cancelled) attn_run_cancel(job->run);
+    pthread_mutex_unlock(&job->lock);
+}
+
+srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, srv_done *done,
+                            void *context) {
+    srv_job *job = calloc(1, sizeof *job);
+    if (!job) return NULL;
+    *job =
+        (srv_job){.service = service,
+                  .done = done,
+                  .context = context,
+                  .body = body,
+                  .size = size,
+                  .held = held,
+                  .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
+                  .since = now_ms()};
+    pthread_mutex_init(&job->lock, NULL);
+    attn_pool_submit(service->pool, &job->decoding);
+    return job;
+}
+
+void srv_pipeline_cancel(srv_job *job) {
+    pthread_mutex_lock(&job->lock);
+    job->cancelled = true;
+    if (job->phase == JOB_DECODING) attn_job_cancel(&job->decoding);
+    if (job->phase == JOB_RUNNING) attn_run_cancel(job->run);
+    pthread_mutex_unlock(&job->lock);
+}

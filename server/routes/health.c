@@ -1,0 +1,22 @@
+/* GET /livez, /healthz and /readyz: whether the process lives, and whether it wants requests. */
+#include "reply.h"
+#include "routes.h"
+
+static void fine(srv_call *call) {
+    srv_reply_json(&call->reply, json_pack("{s:s}", "status", "ok"));
+}
+
+void srv_route_live(srv_call *call) {
+    fine(call);
+}
+
+void srv_route_ready(srv_call *call) {
+    srv_problem *problem = &call->reply.problem;
+    if (atomic_load(&call->site->draining)) {
+        srv_problem_set(problem, SRV_DRAINING, SRV_WHERE_NONE, NULL, "the daemon is stopping");
+    } else if (!srv_models_are_ready(call->site->service.models)) {
+        srv_problem_set(problem, SRV_LOADING, SRV_WHERE_NONE, NULL, "the models are being loaded");
+    } else {
+        fine(call);
+    }
+}

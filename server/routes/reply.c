@@ -1,0 +1,30 @@
+/* Filling in replies (reply.h). */
+#include "reply.h"
+
+#include <string.h>
+
+static void set(srv_reply *reply, const char *content_type, char *body, size_t size) {
+    if (!body) {
+        srv_problem_set(&reply->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the answer");
+        return;
+    }
+    reply->status = 200;
+    reply->content_type = content_type;
+    reply->body = body;
+    reply->size = size;
+}
+
+void srv_reply_text(srv_reply *reply, const char *content_type, srv_text *text) {
+    if (text->failed) {
+        srv_text_done(text);
+        set(reply, content_type, NULL, 0);
+    } else {
+        set(reply, content_type, text->data, text->size);
+    }
+}
+
+void srv_reply_json(srv_reply *reply, json_t *document) {
+    char *body = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    json_decref(document);
+    set(reply, "application/json", body, body ? strlen(body) : 0);
+}
