@@ -125,16 +125,35 @@ static decimal round_number(float number, const spread *from, const borders *ran
     return exact_decimal(number, count, same);
 }
 
-/* number > 0; wanted 1 … 9, or 0: as many as it takes (9 always do). */
-static decimal to_decimal(float number, int wanted) {
-    spread from;
-    bool is_spread = spread_number((double)number, &from), same = false;
-    borders range = borders_of(number);
-    decimal text = {0, 0};
-    for (int count = wanted == 0 ? 1 : wanted; count <= MAX_DIGITS; count++) {
-        text = round_number(number, is_spread ? &from : NULL, &range, count, &same);
-        if (wanted != 0 || same) break;
+/* The fewest digits that read back; nine always do. Where the neighbours are equally far, whatever reads back
+ * with few digits does so with more, and most numbers need eight or nine: the search goes down. Below a power
+ * of two the neighbour is nearer, and that need not hold: the search goes up. */
+static decimal shortest_decimal(float number, const spread *from, const borders *range) {
+    int exponent;
+    bool same = false;
+    if (frexpf(number, &exponent) == 0.5f) {
+        decimal text = {0, 0};
+        for (int count = 1; count <= MAX_DIGITS && !same; count++)
+            text = round_number(number, from, range, count, &same);
+        return text;
     }
+    decimal text = round_number(number, from, range, MAX_DIGITS, &same);
+    for (int count = MAX_DIGITS - 1; count > 0; count--) {
+        decimal shorter = round_number(number, from, range, count, &same);
+        if (!same) break;
+        text = shorter;
+    }
+    return text;
+}
+
+/* number > 0; wanted 1 … 9, or 0: as many as it takes. */
+static decimal to_decimal(float number, int wanted) {
+    spread known;
+    bool same;
+    const spread *from = spread_number((double)number, &known) ? &known : NULL;
+    borders range = borders_of(number);
+    decimal text = wanted == 0 ? shortest_decimal(number, from, &range)
+                               : round_number(number, from, &range, wanted, &same);
     while (text.digits % 10 == 0) {
         text.digits /= 10;
         text.power++;
