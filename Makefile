@@ -130,6 +130,9 @@ $(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
 	$(SAY) "compile $<"
 	$(RUN)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
+# Where the golden vectors lie, whatever folder the test program is started in.
+$(OUT)/obj/tests/golden/%.o: TEST_CFLAGS += -DGOLDEN_VECTORS='"$(abspath tests/golden/vectors)"'
+
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(SAY) "compile $<"
