@@ -12,7 +12,7 @@ endif
 
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
 BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libopenblas-dev
-TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev
+TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
 
 OUT := build/$(VARIANT)
 
@@ -50,6 +50,8 @@ OBJECTS := $(SOURCES:%.c=$(OUT)/obj/%.o)
 # Everything but main, for the test programs to link.
 PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
 
+# Libraries that tests preload into the daemon.
+SHIMS   := $(patsubst tests/support/shim/%.c,$(OUT)/shim/%.so,$(sort $(wildcard tests/support/shim/*.c)))
 SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
 SUITES  := $(sort $(foreach kind,unit golden api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
@@ -67,8 +69,9 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) lint ## build and run the tests without installing anything
-	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/$$suite; done
+check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint ## build and run the tests without installing anything
+	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; \
+	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
 
 .PHONY: lint
 lint: $(OBJECTS) ## check the directions between the parts, prefixes and banned functions, and these checks themselves
@@ -124,6 +127,12 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
 $(foreach kind,$(SUITES),$(eval $(call suite_program,$(kind))))
+
+# Without sanitizers: a shim goes into a process before any runtime of theirs.
+$(OUT)/shim/%.so: tests/support/shim/%.c $(OUT)/flags
+	@mkdir -p $(@D)
+	$(SAY) "compile $<"
+	$(RUN)$(CC) $(COMMON) -fPIC -shared -o $@ $< -ldl
 
 $(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
 	@mkdir -p $(@D)

@@ -6,6 +6,8 @@
 
 /* Adds a suite to the program that this file is linked into. */
 void suites_add(Suite *(*make)(void));
+/* Lets a program say more when all tests have run; a report other than 0 fails the program. */
+void suites_report_with(int (*report)(SRunner *runner));
 
 #define ATTND_SUITE(name)                                                                                    \
     static Suite *name##_suite(void);                                                                        \
