@@ -1,0 +1,214 @@
+/* A daemon's life: start, refusal to start, and the end by SIGTERM in every state. */
+#include "api.h"
+
+#include "tests/support/temporary.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+START_TEST(ends_when_idle) {
+    test_daemon daemon;
+    daemon_start(&daemon, NULL, NULL);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(ends_with_open_connections) {
+    test_daemon daemon;
+    http_raw used, silent;
+    daemon_start(&daemon, NULL, NULL);
+    http_raw_open(&used, daemon.port);
+    http_raw_open(&silent, daemon.port);
+    http_raw_send_text(&used, "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    http_answer answer = http_raw_answer(&used, 0);
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    daemon_stop(&daemon);
+    ck_assert(http_raw_is_closed(&used));
+    http_raw_close(&used);
+    http_raw_close(&silent);
+}
+END_TEST
+
+/* The port is open before the models are there; whether or not they are by now, the end is clean. */
+START_TEST(ends_while_loading) {
+    test_daemon daemon;
+    daemon_start_unready(&daemon, NULL, NULL);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(ends_by_sigint_too) {
+    test_daemon daemon;
+    daemon_start(&daemon, NULL, NULL);
+    process_signal(&daemon.process, SIGINT);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    process_done(&daemon.process);
+}
+END_TEST
+
+/* A request that runs for a while: 2 × 1024 positions through 'demo'. */
+static char *long_request(size_t *size) {
+    enum { ROWS = 1024, WIDTH = 512 };
+    size_t capacity = (size_t)ROWS * WIDTH * 4 + 256, used = 0;
+    char *body = malloc(capacity);
+    ck_assert_ptr_nonnull(body);
+    used +=
+        (size_t)snprintf(body, capacity, "{\"model\":\"demo\",\"return\":{\"attention\":false},\"inputs\":[");
+    for (int i = 0; i < ROWS; i++) {
+        body[used++] = i ? ',' : ' ';
+        body[used++] = '[';
+        for (int j = 0; j < WIDTH; j++) {
+            body[used++] = (char)('0' + (i * 7 + j) % 10);
+            body[used++] = j + 1 < WIDTH ? ',' : ']';
+        }
+    }
+    used += (size_t)snprintf(body + used, capacity - used, "]}");
+    *size = used;
+    return body;
+}
+
+/* SIGTERM when the request has been taken in whole: it is answered, then the daemon ends. */
+START_TEST(ends_after_the_running_request) {
+    test_daemon daemon;
+    http_raw raw;
+    size_t size;
+    char head[200], *body = long_request(&size);
+    daemon_start(&daemon, NULL, NULL);
+    http_raw_open(&raw, daemon.port);
+    snprintf(head, sizeof head,
+             "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
+             "%zu\r\n\r\n",
+             size);
+    http_raw_send_text(&raw, head);
+    /* 100 says that the daemon knows of this request. */
+    http_answer answer = http_raw_answer(&raw, 0);
+    ck_assert_int_eq(answer.status, 100);
+    http_done(&answer);
+    ck_assert(http_raw_send(&raw, body, size - 1));
+    process_signal(&daemon.process, SIGTERM);
+    ck_assert(http_raw_send(&raw, body + size - 1, 1));
+    answer = http_raw_answer(&raw, 0);
+    ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
+    json_decref(http_json(&answer));
+    http_done(&answer);
+    ck_assert(http_raw_is_closed(&raw));
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    process_done(&daemon.process);
+    http_raw_close(&raw);
+    free(body);
+}
+END_TEST
+
+static size_t count_lines(const char *text) {
+    size_t count = 0;
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+START_TEST(taken_port_is_one_clear_line) {
+    test_daemon daemon;
+    daemon_start(&daemon, NULL, NULL);
+    char address[32];
+    snprintf(address, sizeof address, "127.0.0.1:%d", daemon.port);
+    const char *argv[] = {process_attnd(), "serve", "--log-level", "error", "--listen", address, NULL};
+    process_result result = process_run(argv, NULL, NULL, 0);
+    ck_assert_int_eq(result.code, 1);
+    ck_assert_msg(count_lines(result.errors) == 1 && strstr(result.errors, address), "%s", result.errors);
+    ck_assert_str_eq(result.output, "");
+    process_result_done(&result);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+START_TEST(every_wrong_setting_is_told) {
+    process_result result = daemon_refused((const char *const[]){"--wrokers", "2", "--max-body=0", NULL},
+                                           (const char *const[]){"ATTND_WORKERS=x", NULL});
+    ck_assert_int_eq(result.code, 2);
+    ck_assert_msg(
+        strstr(result.errors, "--workers") && strstr(result.errors, "--max-body") &&
+            strstr(result.errors, "environment ATTND_WORKERS: 'x' is not a whole number from 0 to 1024"),
+        "%s", result.errors);
+    ck_assert_uint_eq(count_lines(result.errors), 3);
+    process_result_done(&result);
+}
+END_TEST
+
+START_TEST(missing_model_is_told) {
+    process_result result = daemon_refused(
+        (const char *const[]){"--log-level", "error", "--model", "mine=/nonexistent.safetensors", NULL},
+        NULL);
+    ck_assert_int_eq(result.code, 2);
+    ck_assert_msg(strstr(result.errors, "/nonexistent.safetensors"), "%s", result.errors);
+    ck_assert_uint_eq(count_lines(result.errors), 1);
+    process_result_done(&result);
+}
+END_TEST
+
+/* One settings file, the environment and flags, as an operator mixes them. */
+START_TEST(settings_reach_the_daemon) {
+    char *folder = temporary_folder(), *path = temporary_path(folder, "attnd.json");
+    FILE *file = fopen(path, "w");
+    fputs("{\"engine\":{\"workers\":3},\"limits\":{\"max_body\":16}}", file);
+    ck_assert_int_eq(fclose(file), 0);
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--config", path, NULL},
+                 (const char *const[]){"ATTND_WORKERS=1", NULL});
+    http_answer answer = http_get(daemon.url, "/version");
+    json_t *document = http_json(&answer);
+    json_check_exact(document, "/workers", "1");
+    json_decref(document);
+    http_done(&answer);
+    answer = http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}");
+    ck_assert_int_eq(answer.status, 413);
+    http_done(&answer);
+    daemon_stop(&daemon);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
+/* What a request would hold is known before it is reserved. */
+START_TEST(memory_limit_is_413) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--memory", "1MiB", NULL}, NULL);
+    size_t size;
+    char *body = malloc(100000);
+    size = (size_t)snprintf(body, 100000, "{\"model\":\"plain\",\"inputs\":[[0]");
+    for (int i = 0; i < 2000; i++)
+        size += (size_t)snprintf(body + size, 100000 - size, ",[1]");
+    snprintf(body + size, 100000 - size, "]}");
+    http_answer answer = http_post(daemon.url, "/v1/attention", body);
+    api_check_problem(&answer, 413, "needs_too_much_memory");
+    http_done(&answer);
+    /* Nothing of it is left taken. */
+    for (int i = 0; i < 3; i++) {
+        answer = http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}");
+        ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
+        http_done(&answer);
+    }
+    daemon_stop(&daemon);
+    free(body);
+}
+END_TEST
+
+ATTND_SUITE(life) {
+    Suite *suite = suite_create("life");
+    TCase *tests = tcase_create("life");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, ends_when_idle);
+    tcase_add_test(tests, ends_with_open_connections);
+    tcase_add_test(tests, ends_while_loading);
+    tcase_add_test(tests, ends_by_sigint_too);
+    tcase_add_test(tests, ends_after_the_running_request);
+    tcase_add_test(tests, taken_port_is_one_clear_line);
+    tcase_add_test(tests, every_wrong_setting_is_told);
+    tcase_add_test(tests, missing_model_is_told);
+    tcase_add_test(tests, settings_reach_the_daemon);
+    tcase_add_test(tests, memory_limit_is_413);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
