@@ -28,6 +28,8 @@ typedef struct srv_command {
 int srv_cli_serve(int argc, char **argv);
 int srv_cli_run(int argc, char **argv);
 int srv_cli_example(int argc, char **argv);
+int srv_cli_init(int argc, char **argv);
+int srv_cli_inspect(int argc, char **argv);
 int srv_cli_version(int argc, char **argv);
 int srv_cli_help(int argc, char **argv);
 

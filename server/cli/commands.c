@@ -30,6 +30,21 @@ const srv_command srv_commands[] = {
      .details = "LAYER is an index or a name. Without MODEL: the first one.\n",
      .has_settings = true,
      .run = srv_cli_example},
+    {.name = "inspect",
+     .arguments = "FILE|FOLDER [--heads H]",
+     .summary = "show a weights file: its layers, and what became of each tensor",
+     .details = "  --heads H  how many heads its layers have, where the file does not say\n",
+     .run = srv_cli_inspect},
+    {.name = "init",
+     .arguments = "-o FILE [--d-model D] [--heads H] [--layers N] [--seed S] [--force]",
+     .summary = "write a weights file of seeded layers to try things with",
+     .details = "  -o, --output FILE  the file to write\n"
+                "  --d-model D        model width, a multiple of the heads (512)\n"
+                "  --heads H          heads of each layer (8)\n"
+                "  --layers N         layers (2)\n"
+                "  --seed S           the same seed gives the same bytes on every machine (42)\n"
+                "  --force            replace FILE if it is there\n",
+     .run = srv_cli_init},
     {.name = "version",
      .arguments = "",
      .summary = "say what this binary is made of and what it computes with",
