@@ -1,5 +1,4 @@
-/* The subcommands: run gives HTTP's bytes, init makes what serve serves, inspect tells what became of a file,
- * and every example is answered. */
+/* The subcommands: run gives the bytes of HTTP, every example is answered, help knows them all. */
 #include "api.h"
 
 #include "tests/support/safetensors_writer.h"
@@ -95,7 +94,7 @@ START_TEST(example_is_answered) {
 END_TEST
 
 START_TEST(help_and_version) {
-    static const char *const commands[] = {"serve", "run", "example", "version", "help"};
+    static const char *const commands[] = {"serve", "run", "inspect", "init", "example", "version", "help"};
     process_result all = process_run_attnd("help", NULL);
     ck_assert_int_eq(all.code, 0);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
