@@ -172,13 +172,17 @@ static attn_code check_selections(const attn_plan *plan, attn_error *error) {
                            "query positions that every sequence has", error);
 }
 
-/* One BLAS call indexes with int. */
+static size_t max_of(size_t a, size_t b) {
+    return a > b ? a : b;
+}
+
+/* One BLAS call indexes with int. The bound on lengths also bounds the walk over their blocks. */
 static attn_code check_blas_sizes(const attn_plan *plan, attn_error *error) {
     const attn_layer *layer = plan->request.layer;
     const attn_request *r = &plan->request;
     size_t longest = 0;
     for (size_t n = 0; n < r->sequence_count; n++)
-        if (r->sequences[n].keys > longest) longest = r->sequences[n].keys;
+        longest = max_of(longest, max_of(r->sequences[n].queries, r->sequences[n].keys));
     const size_t sides[] = {
         r->d_model,  r->d_key, r->d_value, layer->heads * plan->head_dim, layer->heads * plan->value_dim,
         plan->d_out, longest};
@@ -296,8 +300,8 @@ attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan 
     if ((code = check_lengths(&plan, &space, error)) != ATTN_OK) return code;
     if ((code = resolve_causal(&plan, error)) != ATTN_OK) return code;
     if ((code = resolve_scale(&plan, error)) != ATTN_OK) return code;
-    if ((code = check_selections(&plan, error)) != ATTN_OK) return code;
     if ((code = check_blas_sizes(&plan, error)) != ATTN_OK) return code;
+    if ((code = check_selections(&plan, error)) != ATTN_OK) return code;
     measure_attention(&plan, &space);
     lay_out(&plan, &space);
     measure_projections(&plan);

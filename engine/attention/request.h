@@ -103,12 +103,13 @@ typedef struct attn_plan {
 } attn_plan;
 
 /* Checks a request and counts exactly what it takes. Touches only sizes and selections, never tensor values.
- * Errors, `where` being the field's JSON Pointer in the service's request ("/inputs", "/heads" …):
- *   ATTN_SHAPE            a width that the layer does not take, keys != queries without context …
- *   ATTN_RANGE            an empty batch or sequence, a selection out of range, empty or repeated, a scale
- * not finite ATTN_AMBIGUOUS_CAUSAL causal (or a window) without an alignment where L != S ATTN_CONFLICT
- * context missing for a cross block, values without context … ATTN_TOO_LARGE        sizes that overflow, or
- * beyond what one BLAS call can index */
+ * Errors, `where` being the field's JSON Pointer in the service's request ("/inputs", "/return/heads/1" …):
+ *   ATTN_SHAPE             a width that the layer does not take, keys != queries without context …
+ *   ATTN_RANGE             an empty batch or sequence, a scale that is not finite, a selection that is empty,
+ *                          repeated or out of range
+ *   ATTN_AMBIGUOUS_CAUSAL  causal (or a window) without an alignment where L != S
+ *   ATTN_CONFLICT          context missing for a cross block, values without context …
+ *   ATTN_TOO_LARGE         sizes that overflow, or beyond what one BLAS call can index */
 attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan *out, attn_error *error);
 
 typedef struct attn_run attn_run;
@@ -133,20 +134,20 @@ void attn_run_cancel(attn_run *run);
 const attn_plan *attn_run_plan(const attn_run *run);
 
 /* Query rows, counted over sequences and heads, that may see no key: weights 0, output the projection's bias.
- */
+ * 0 where nothing but projections was asked for: no row was looked at. */
 size_t attn_run_rows_without_keys(const attn_run *run);
 
 typedef enum attn_result {
     ATTN_OUTPUTS, /* L × d_out */
     ATTN_MAPS,    /* heads' × queries' × (S + E): the softmax's weights; masked ones exactly 0. With
-                     average_heads    queries' × (S + E). With top_k the last axis is k: weights falling, ties to
-                     the lower key, 0 where    a row has fewer keys of non-zero weight */
-    ATTN_SCORES, /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity. With top_k
-                    those of the same keys, −Infinity where there is none */
-    ATTN_REST,   /* with top_k: heads' × queries', the sum of the weights that are not among the k */
-    ATTN_Q,      /* H   × L × dk, after the bias, unscaled */
-    ATTN_K,      /* Hkv × S × dk, likewise, without the layer's extra keys */
-    ATTN_V,      /* Hkv × S × dv */
+                     average_heads queries' × (S + E). With top_k the last axis is k: weights falling, ties to
+                     the lower key, 0 where a row has fewer keys of non-zero weight */
+    ATTN_SCORES,  /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity. With top_k
+                     those of the same keys, −Infinity where there is none */
+    ATTN_REST,    /* with top_k: heads' × queries', the sum of the weights that are not among the k */
+    ATTN_Q,       /* H   × L × dk, after the bias, unscaled */
+    ATTN_K,       /* Hkv × S × dk, likewise, without the layer's extra keys */
+    ATTN_V,       /* Hkv × S × dv */
 } attn_result;
 
 /* One sequence's part of a result that was asked for. Points into the run. */

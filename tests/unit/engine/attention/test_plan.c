@@ -152,6 +152,12 @@ static void beyond_one_blas_call(sound *s) {
     s->sequences[0].keys = (size_t)1 << 33;
 }
 
+/* Must be refused before anything walks over its rows. */
+static void more_queries_than_one_blas_call(sound *s) {
+    s->request.context = inputs;
+    s->sequences[0].queries = (size_t)1 << 60;
+}
+
 static const struct {
     void (*break_it)(sound *s);
     attn_code code;
@@ -177,6 +183,7 @@ static const struct {
     {values_without_context, ATTN_CONFLICT, "/values"},
     {maps_that_overflow, ATTN_TOO_LARGE, "/inputs"},
     {beyond_one_blas_call, ATTN_TOO_LARGE, "/inputs"},
+    {more_queries_than_one_blas_call, ATTN_TOO_LARGE, "/inputs"},
 };
 
 START_TEST(a_sound_request_is_planned) {
