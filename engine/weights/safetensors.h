@@ -21,11 +21,18 @@ typedef struct attn_file_tensor {
     size_t begin, end;
 } attn_file_tensor;
 
-/* A checked header. Owns the names. */
+/* One entry of `__metadata__`. */
+typedef struct attn_file_note {
+    const char *key, *value;
+} attn_file_note;
+
+/* A checked header. Owns the names: they stand in `text`. */
 typedef struct attn_file_header {
     attn_file_tensor *tensors; /* in the order of their data */
     size_t tensor_count;
-    void *document;
+    attn_file_note *notes; /* in the order of their keys */
+    size_t note_count;
+    char *text;
 } attn_file_header;
 
 /* Parses and checks a whole header: the `size` bytes after the length, for `data_size` bytes of tensors after
