@@ -1,0 +1,160 @@
+/* The pipeline without HTTP: answers, refusals in their order, budgets that balance, and cancelling. */
+#include "server/pipeline.h"
+#include "suites.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORKERS = 2 };
+
+typedef struct fixture {
+    srv_service service;
+    srv_budget budget;
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    size_t answers, stopped;
+    srv_answer last;
+} fixture;
+
+static void set_up(fixture *f, size_t memory) {
+    attn_error error = {0};
+    *f = (fixture){.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+    srv_budget_init(&f->budget, memory);
+    f->service = (srv_service){.models = srv_models_new(), .budget = &f->budget};
+    ck_assert_int_eq(srv_models_load(f->service.models, NULL, 0, &error), ATTN_OK);
+    srv_models_publish(f->service.models);
+    ck_assert_int_eq(attn_pool_new(WORKERS, &f->service.pool, &error), ATTN_OK);
+}
+
+static void tear_down(fixture *f) {
+    attn_pool_free(f->service.pool);
+    srv_models_free(f->service.models);
+    free(f->last.body);
+    ck_assert_uint_eq(srv_budget_taken(&f->budget), 0);
+}
+
+static void answered(void *context, srv_answer *answer) {
+    fixture *f = context;
+    pthread_mutex_lock(&f->lock);
+    free(f->last.body);
+    f->last = *answer;
+    srv_budget_give(&f->budget, answer->held);
+    f->answers++;
+    f->stopped += answer->problem.id == SRV_DRAINING;
+    pthread_cond_broadcast(&f->came);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static srv_job *start(fixture *f, const char *body) {
+    char *copy = strdup(body);
+    size_t size = strlen(body);
+    ck_assert(srv_budget_take(&f->budget, size));
+    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, answered, f);
+    ck_assert_ptr_nonnull(job);
+    return job;
+}
+
+static void wait_for(fixture *f, size_t answers) {
+    pthread_mutex_lock(&f->lock);
+    while (f->answers < answers)
+        pthread_cond_wait(&f->came, &f->lock);
+    pthread_mutex_unlock(&f->lock);
+}
+
+static const srv_problem *ask(fixture *f, const char *body) {
+    size_t before = f->answers;
+    start(f, body);
+    wait_for(f, before + 1);
+    return &f->last.problem;
+}
+
+START_TEST(a_request_is_answered_twice_alike) {
+    static const char body[] = "{\"model\":\"tiny\",\"inputs\":[[1,0,0,0],[0,1,0,0]],\"causal\":true}";
+    static const char start_of_answer[] = "{\"model\":\"tiny\",\"layer\":0,";
+    fixture f;
+    set_up(&f, 1 << 20);
+    ck_assert_int_eq(ask(&f, body)->id, SRV_NO_PROBLEM);
+    ck_assert_uint_gt(f.last.size, sizeof start_of_answer);
+    ck_assert_mem_eq(f.last.body, start_of_answer, sizeof start_of_answer - 1);
+    ck_assert_uint_ge(f.last.held, f.last.size);
+    char *first = f.last.body;
+    size_t size = f.last.size;
+    f.last.body = NULL;
+    ck_assert_int_eq(ask(&f, body)->id, SRV_NO_PROBLEM);
+    ck_assert_uint_eq(f.last.size, size);
+    ck_assert_mem_eq(f.last.body, first, size);
+    free(first);
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(refusals_say_where) {
+    fixture f;
+    set_up(&f, 1 << 20);
+    ck_assert_int_eq(ask(&f, "{\"inputs\":")->id, SRV_BAD_JSON);
+    ck_assert_int_eq(ask(&f, "")->id, SRV_BAD_JSON);
+    ck_assert_int_eq(ask(&f, "{\"model\":\"other\",\"inputs\":[[1]]}")->id, SRV_MODEL_NOT_FOUND);
+    ck_assert_str_eq(f.last.problem.where, "/model");
+    ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "'tiny', 'demo', 'plain'"));
+    ck_assert_int_eq(ask(&f, "{\"layer\":1,\"inputs\":[[1]]}")->id, SRV_LAYER_NOT_FOUND);
+    ck_assert_str_eq(f.last.problem.where, "/layer");
+    ck_assert_int_eq(ask(&f, "{\"layer\":\"nope\",\"inputs\":[[1]]}")->id, SRV_LAYER_NOT_FOUND);
+    ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "'layers.0'"));
+    ck_assert_int_eq(ask(&f, "{\"inputs\":[[1,0,0]]}")->id, SRV_SHAPE_MISMATCH);
+    ck_assert_int_eq(ask(&f, "{\"model\":\"demo\",\"layer\":\"layers.1\",\"inputs\":[[1]]}")->id,
+                     SRV_SHAPE_MISMATCH);
+    ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "layer 1"));
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(what_never_fits_is_told_from_what_does_not_fit_now) {
+    static const char body[] = "{\"inputs\":[[1,0,0,0],[0,1,0,0]]}";
+    fixture f;
+    set_up(&f, 2000);
+    ck_assert_int_eq(ask(&f, body)->id, SRV_NEEDS_TOO_MUCH_MEMORY);
+    ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "2000"));
+    ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "limits.memory"));
+    tear_down(&f);
+
+    set_up(&f, 100000);
+    ck_assert(srv_budget_take(&f.budget, 99000));
+    ck_assert_int_eq(ask(&f, body)->id, SRV_MEMORY_TAKEN);
+    ck_assert_uint_gt(f.last.problem.retry_after, 0);
+    srv_budget_give(&f.budget, 99000);
+    ck_assert_int_eq(ask(&f, body)->id, SRV_NO_PROBLEM);
+    tear_down(&f);
+}
+END_TEST
+
+/* Holds the fixture's lock, and so every worker in `answered`, while the jobs behind are cancelled: none of
+ * them can be over before. */
+START_TEST(cancelled_requests_end_all_the_same) {
+    enum { JOBS = 20 };
+    fixture f;
+    srv_job *jobs[JOBS];
+    set_up(&f, 1 << 20);
+    pthread_mutex_lock(&f.lock);
+    for (int i = 0; i < JOBS; i++)
+        jobs[i] = start(&f, "{\"inputs\":[[1,0,0,0]]}");
+    for (int i = 0; i < JOBS; i++)
+        srv_pipeline_cancel(jobs[i]);
+    pthread_mutex_unlock(&f.lock);
+    wait_for(&f, JOBS);
+    ck_assert_uint_eq(f.answers, JOBS);
+    ck_assert_uint_ge(f.stopped, JOBS - WORKERS);
+    tear_down(&f);
+}
+END_TEST
+
+ATTND_SUITE(pipeline) {
+    Suite *suite = suite_create("pipeline");
+    TCase *cases = tcase_create("all");
+    tcase_add_test(cases, a_request_is_answered_twice_alike);
+    tcase_add_test(cases, refusals_say_where);
+    tcase_add_test(cases, what_never_fits_is_told_from_what_does_not_fit_now);
+    tcase_add_test(cases, cancelled_requests_end_all_the_same);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
