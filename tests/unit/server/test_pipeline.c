@@ -128,8 +128,8 @@ START_TEST(what_never_fits_is_told_from_what_does_not_fit_now) {
 }
 END_TEST
 
-/* Holds the fixture's lock, and so every worker in `answered`, while the jobs behind are cancelled: none of
- * them can be over before. */
+/* Holds the lock, and with it every worker that ends a request, while all are cancelled: no more than one for each
+ * worker can have passed by then. */
 START_TEST(cancelled_requests_end_all_the_same) {
     enum { JOBS = 20 };
     fixture f;
