@@ -157,11 +157,11 @@ bool srv_app_drain(srv_app *app, int signals) {
     struct pollfd events[] = {{.fd = srv_http_idle_event(app->http), .events = POLLIN},
                               {.fd = signals, .events = POLLIN}};
     /* The settings' range keeps this within an int. */
-    poll(events, 2, (int)app->settings->drain * 1000);
-    if (events[0].revents & POLLIN) return true;
+    int ready = poll(events, 2, (int)app->settings->drain * 1000);
+    if (ready > 0 && (events[0].revents & POLLIN)) return true;
     size_t stopped = srv_http_cancel(app->http);
     srv_log_message(&app->log, SRV_LOG_WARNING, "drain", "%s; %zu requests were stopped",
-                    events[1].revents & POLLIN ? "a second signal" : "the time is over", stopped);
+                    ready == 0 ? "the time is over" : "a second signal", stopped);
     return stopped == 0;
 }
 

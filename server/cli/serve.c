@@ -7,6 +7,7 @@
 #include "server/codec/json.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -38,10 +39,14 @@ static bool open_signals(void) {
            sigaction(SIGINT, &end, NULL) == 0;
 }
 
+/* Polls before it reads: polling ends with a handler whatever SA_RESTART says, so no signal waits for another
+ * event. */
 static void wait_for_signal(void) {
     uint64_t one;
-    while (read(signals, &one, sizeof one) < 0 && errno == EINTR)
+    struct pollfd event = {.fd = signals, .events = POLLIN};
+    while (poll(&event, 1, -1) <= 0)
         continue;
+    (void)!read(signals, &one, sizeof one);
 }
 
 static void print_addresses(const srv_app *app) {
