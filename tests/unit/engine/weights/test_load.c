@@ -238,7 +238,7 @@ START_TEST(unaligned_fixture) {
     for (size_t padding = 1; padding < 4; padding++) {
         st_builder *builder = st_new();
         st_metadata(builder, "num_heads", "1");
-        st_metadata(builder, "note", "xxxx" + padding);
+        st_metadata(builder, "note", &"xxxx"[padding]);
         st_add_bytes(builder, "odd", "U8", (size_t[]){3, ST_END}, "abc", 3);
         st_add(builder, "in_proj_weight", "F32", (size_t[]){6, 2, ST_END}, fixture_asymmetric_in_weight);
         st_add(builder, "in_proj_bias", "F32", (size_t[]){6, ST_END}, fixture_asymmetric_in_bias);
