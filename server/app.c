@@ -7,9 +7,11 @@
 #include "server/version.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -65,12 +67,30 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     return attn_pool_new(choose_workers(app), &service->pool, error);
 }
 
+/* The counters, by the routes' paths; the page says what runs. */
+static attn_code open_metrics(srv_app *app, attn_error *error) {
+    const char **paths = calloc(srv_route_table.count, sizeof *paths);
+    char build[256];
+    for (size_t i = 0; paths && i < srv_route_table.count; i++)
+        paths[i] = srv_route_table.rows[i].path;
+    snprintf(build, sizeof build, "version=\"%s\",commit=\"%s\",compiler=\"%s\",core=\"%s\"",
+             SRV_VERSION.version, SRV_VERSION.commit, SRV_VERSION.compiler, srv_core_found()->in_use);
+    if (paths) app->site.metrics = srv_metrics_new(paths, srv_route_table.count, build);
+    free(paths);
+    if (!app->site.metrics) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the counters");
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    app->site.started = (double)now.tv_sec + (double)(now.tv_nsec / 1000000) / 1e3;
+    return ATTN_OK;
+}
+
 attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error) {
     *out = (srv_app){.settings = settings,
                      .log = {.json = settings->log_format == CFG_LOG_JSON,
                              .level = (srv_log_level)settings->log_level,
                              .descriptor = STDERR_FILENO}};
     attn_code code = open_engine(out, error);
+    if (code == ATTN_OK) code = open_metrics(out, error);
     if (code == ATTN_OK)
         log_start(out);
     else
@@ -111,6 +131,7 @@ attn_code srv_app_listen(srv_app *app, attn_error *error) {
         .models = app->site.service.models,
         .memory = &app->memory,
         .log = &app->log,
+        .metrics = app->site.metrics,
     };
     attn_code code = srv_http_new(&options, &app->http, error);
     free(addresses);
@@ -169,6 +190,8 @@ void srv_app_close(srv_app *app) {
     srv_http_free(app->http);
     attn_pool_free(app->site.service.pool);
     srv_models_free(app->site.service.models);
+    srv_metrics_free(app->site.metrics);
     app->http = NULL;
     app->site.service = (srv_service){0};
+    app->site.metrics = NULL;
 }

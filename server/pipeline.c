@@ -20,6 +20,7 @@ struct srv_job {
     char *body;
     size_t size;
     size_t held; /* bytes of the service's budget */
+    bool waits;  /* counted in the service's `waiting` */
 
     attn_job decoding; /* one tile */
     srv_ask *ask;
@@ -140,12 +141,19 @@ static bool plan(srv_job *job) {
     return reserve(job, need, "this request", advice);
 }
 
+/* Once a job: a worker begins with it, or it ends without. */
+static void stop_waiting(srv_job *job) {
+    if (job->waits) atomic_fetch_sub(&job->service->waiting, 1);
+    job->waits = false;
+}
+
 /* On a worker: everything before the engine's work. */
 static void prepare(void *context, size_t tile, size_t worker) {
     (void)tile, (void)worker;
     srv_job *job = context;
     srv_problem *problem = &job->answer.problem;
     job->answer.timing.queue = lap(job);
+    stop_waiting(job);
     if (decode(job) && find_model(job)) {
         const attn_layer *layer = find_layer(job);
         if (layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem)) plan(job);
@@ -203,6 +211,7 @@ static void ran(void *context, attn_run *run, attn_code code) {
 static void prepared(void *context, bool skipped) {
     srv_job *job = context;
     (void)skipped; /* only cancelling skips, which enter() reports */
+    stop_waiting(job);
     attn_error error = {0};
     if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM) {
         finish(job);
@@ -232,9 +241,11 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
                   .body = body,
                   .size = size,
                   .held = held,
+                  .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
                   .since = now_ms()};
     pthread_mutex_init(&job->lock, NULL);
+    atomic_fetch_add(&service->waiting, 1);
     attn_pool_submit(service->pool, &job->decoding);
     return job;
 }

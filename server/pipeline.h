@@ -15,6 +15,7 @@
 #include "server/models.h"
 #include "server/problem.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -22,7 +23,8 @@
 typedef struct srv_service {
     srv_models *models;
     attn_pool *pool;
-    srv_budget *budget; /* bytes that requests may hold together */
+    srv_budget *budget;    /* bytes that requests may hold together */
+    atomic_size_t waiting; /* requests that no worker has begun with */
 } srv_service;
 
 /* Milliseconds spent per stage, for Server-Timing and the log. */

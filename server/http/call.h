@@ -34,6 +34,14 @@ typedef struct srv_call {
     srv_job *job; /* while the workers have it; under the lock that owns the hand-over */
 } srv_call;
 
+/* What the HTTP side has at the moment. */
+typedef struct srv_load {
+    size_t connections;
+    size_t requests; /* begun and not ended, the asking one among them */
+} srv_load;
+
+srv_load srv_call_load(const srv_call *call);
+
 /* On any thread, once after a successful `start`: the reply stands and can be sent. */
 void srv_call_finish(srv_call *call);
 

@@ -43,6 +43,7 @@ static void connection_opened(srv_http *http, struct MHD_Connection *connection,
     new->next = http->connections;
     if (new->next) new->next->previous = new;
     http->connections = new;
+    http->open++;
     if (http->draining) shutdown(new->descriptor, SHUT_RD);
     pthread_mutex_unlock(&http->lock);
 }
@@ -54,6 +55,7 @@ static void connection_closed(srv_http *http, srv_connection *place) {
         place->previous->next = place->next;
     else
         http->connections = place->next;
+    http->open--;
     pthread_mutex_unlock(&http->lock);
     free(place);
 }
@@ -223,6 +225,14 @@ void srv_call_finish(srv_call *call) {
     pthread_mutex_unlock(&http->lock);
 }
 
+srv_load srv_call_load(const srv_call *call) {
+    srv_http *http = ((const srv_exchange *)call)->http;
+    pthread_mutex_lock(&http->lock);
+    srv_load load = {.connections = http->open, .requests = http->active};
+    pthread_mutex_unlock(&http->lock);
+    return load;
+}
+
 /* The request is complete. */
 static enum MHD_Result on_end(srv_exchange *exchange) {
     exchange->ended = srv_now_ms();
@@ -249,30 +259,6 @@ enum MHD_Result srv_exchange_handle(void *cls, struct MHD_Connection *connection
     return MHD_YES;
 }
 
-static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
-    const srv_reply *reply = &exchange->call.reply;
-    const srv_timing *timing = &reply->timing;
-    bool is_refused = reply->problem.id != SRV_NO_PROBLEM;
-    const srv_field fields[] = {
-        srv_field_string("id", exchange->id[0] ? exchange->id : NULL),
-        srv_field_string("method", exchange->method[0] ? exchange->method : NULL),
-        srv_field_string("route", exchange->route ? exchange->route->path : "none"),
-        srv_field_count("status", (size_t)exchange->status),
-        srv_field_string("code", is_refused ? srv_problem_code(&reply->problem) : NULL),
-        srv_field_string("end", how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? NULL : "cut"),
-        srv_field_count("in", exchange->received),
-        srv_field_count("out", exchange->sent),
-        srv_field_ms("read", exchange->ended - exchange->began),
-        srv_field_ms("queue", timing->queue),
-        srv_field_ms("parse", timing->parse),
-        srv_field_ms("compute", timing->compute),
-        srv_field_ms("encode", timing->encode),
-        srv_field_ms("total", srv_now_ms() - exchange->began),
-    };
-    srv_log_level level = exchange->status >= 500 && exchange->status != 503 ? SRV_LOG_ERROR : SRV_LOG_INFO;
-    srv_log_event(exchange->http->options.log, level, "request", fields, sizeof fields / sizeof fields[0]);
-}
-
 void srv_exchange_completed(void *cls, struct MHD_Connection *connection, void **context,
                             enum MHD_RequestTerminationCode how) {
     (void)connection;
@@ -280,7 +266,7 @@ void srv_exchange_completed(void *cls, struct MHD_Connection *connection, void *
     srv_exchange *exchange = *context;
     *context = NULL;
     if (!exchange) return;
-    log_line(exchange, how);
+    srv_exchange_record(exchange, how);
     srv_body_done(&exchange->body, http->options.memory);
     free(exchange->call.body);
     free(exchange->call.reply.body);

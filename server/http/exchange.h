@@ -32,6 +32,7 @@ struct srv_http {
     pthread_mutex_t lock; /* guards what follows, and every exchange's stage while it is with the workers */
     pthread_cond_t resumed;
     srv_connection *connections;
+    size_t open;      /* connections */
     size_t active;    /* exchanges */
     size_t suspended; /* those of them that the workers have */
     bool draining;
@@ -103,6 +104,9 @@ enum MHD_Result srv_answer_queue(srv_exchange *exchange);
 /* The connection's last word where nothing can be queued (in mid-body): writes the reply to the socket
  * itself. */
 void srv_answer_last_word(srv_exchange *exchange);
+
+/* Logs and counts an exchange that ends (record.c). */
+void srv_exchange_record(const srv_exchange *exchange, enum MHD_RequestTerminationCode how);
 
 double srv_now_ms(void);
 

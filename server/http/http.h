@@ -10,6 +10,7 @@
 #include "server/http/router.h"
 #include "server/jobs/budget.h"
 #include "server/obs/log.h"
+#include "server/obs/metrics.h"
 
 #include <stdint.h>
 
@@ -32,6 +33,7 @@ typedef struct srv_http_options {
     const srv_models *models; /* routes that need them wait for their publication */
     srv_budget *memory;
     const srv_log *log;
+    srv_metrics *metrics; /* its routes are `routes`, in their order */
 } srv_http_options;
 
 /* Errors: ATTN_IO (an address cannot be had), ATTN_NO_MEMORY. An IPv6 address that this machine does not have

@@ -11,6 +11,7 @@ bool srv_route_attention(srv_call *call);
 void srv_route_example(srv_call *call);
 void srv_route_index(srv_call *call);
 void srv_route_live(srv_call *call);
+void srv_route_metrics(srv_call *call);
 void srv_route_models(srv_call *call);
 void srv_route_ready(srv_call *call);
 void srv_route_version(srv_call *call);

@@ -3,12 +3,15 @@
 #define SRV_ROUTES_SITE_H
 
 #include "server/http/router.h"
+#include "server/obs/metrics.h"
 
 #include <stdatomic.h>
 
 struct srv_site {
     srv_service service;
     const char *self_test; /* how the start-up test of the matrix library ended; static storage */
+    srv_metrics *metrics;
+    double started; /* seconds since 1970 */
     atomic_bool draining;
 };
 

@@ -12,9 +12,10 @@ static const srv_route rows[] = {
      .path = "/v1/models/{model}/example",
      .needs_models = true,
      .answer = srv_route_example},
-    {.method = "GET", .path = "/livez", .ignores_query = true, .answer = srv_route_live},
-    {.method = "GET", .path = "/readyz", .ignores_query = true, .answer = srv_route_ready},
-    {.method = "GET", .path = "/healthz", .ignores_query = true, .answer = srv_route_live},
+    {.method = "GET", .path = "/livez", .ignores_query = true, .is_quiet = true, .answer = srv_route_live},
+    {.method = "GET", .path = "/readyz", .ignores_query = true, .is_quiet = true, .answer = srv_route_ready},
+    {.method = "GET", .path = "/healthz", .ignores_query = true, .is_quiet = true, .answer = srv_route_live},
+    {.method = "GET", .path = "/metrics", .is_quiet = true, .answer = srv_route_metrics},
     {.method = "GET", .path = "/version", .answer = srv_route_version},
     {.method = "GET", .path = "/", .needs_models = true, .ignores_query = true, .answer = srv_route_index},
 };
