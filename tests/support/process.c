@@ -3,12 +3,14 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,14 +91,22 @@ void process_start(process *out, const char *const argv[], const char *const env
     ck_assert_ptr_nonnull(out->output);
 }
 
+/* A program that does not end must not hang the tests: it is killed after a time that no right one takes. */
+enum { LONGEST_END_MS = 100000 };
+
 int process_wait(process *running) {
     int status;
+    struct pollfd event = {.fd = (int)syscall(SYS_pidfd_open, running->pid, 0), .events = POLLIN};
+    bool ends = event.fd < 0 || poll(&event, 1, LONGEST_END_MS) != 0;
+    if (event.fd >= 0) close(event.fd);
+    if (!ends) kill(running->pid, SIGKILL);
     pid_t ended;
     do
         ended = waitpid(running->pid, &status, 0);
     while (ended < 0 && errno == EINTR);
     ck_assert_int_eq(ended, running->pid);
     running->pid = 0;
+    ck_assert_msg(ends, "the program did not end within %d s", LONGEST_END_MS / 1000);
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
