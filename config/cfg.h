@@ -25,6 +25,12 @@ typedef struct cfg_model {
     size_t heads, kv_heads; /* 0: as the file says */
 } cfg_model;
 
+/* Strings in the order given. */
+typedef struct cfg_texts {
+    char **items;
+    size_t count;
+} cfg_texts;
+
 typedef enum cfg_log_format { CFG_LOG_TEXT, CFG_LOG_JSON } cfg_log_format;
 typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
 
@@ -32,7 +38,9 @@ typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_L
 typedef struct cfg_settings {
     cfg_listen *listen;
     size_t listen_count;
-    cfg_model *models; /* in the order given: the first is the default model; none: the demo models */
+    cfg_texts hosts;        /* names that a Host header may bear beside loopback's own */
+    cfg_texts cors_origins; /* origins of web pages that may read answers */
+    cfg_model *models;      /* in the order given: the first is the default model; none: the demo models */
     size_t model_count;
     size_t workers;  /* 0: one for each processor that this process may use */
     size_t max_body; /* bytes */
@@ -40,8 +48,17 @@ typedef struct cfg_settings {
     size_t max_connections;
     size_t max_waiting; /* requests that wait for a worker */
     size_t drain;       /* seconds that running requests get after SIGTERM */
-    int log_format;     /* cfg_log_format */
-    int log_level;      /* cfg_log_level */
+    /* Milliseconds. */
+    size_t drain_delay;    /* after SIGTERM requests are still taken for so long */
+    size_t headers;        /* from a request's first byte to the end of its headers */
+    size_t body;           /* from there to the end of its body, … */
+    size_t body_mebibyte;  /* … and so much more for each MiB of it */
+    size_t stalled_body;   /* without a byte of a body */
+    size_t stalled_reader; /* without an answer's bytes being taken */
+    size_t idle;           /* between two requests */
+    size_t swallow;        /* on the rest of a refused body */
+    int log_format;        /* cfg_log_format */
+    int log_level;         /* cfg_log_level */
 
     char **arguments; /* what is neither a flag nor a flag's value, in order; the strings are argv's */
     size_t argument_count;

@@ -117,6 +117,32 @@ static void set_choice(cfg_draft *draft, const cfg_row *row, const char *origin,
     cfg_problem(draft->problems, origin, "'%s' is not one of %s", text, known);
 }
 
+static void texts_clear(cfg_texts *texts) {
+    for (size_t i = 0; i < texts->count; i++)
+        free(texts->items[i]);
+    texts->count = 0;
+}
+
+static cfg_source *texts_source(cfg_draft *draft, const cfg_texts *texts) {
+    return texts == &draft->settings.hosts ? &draft->hosts_source : &draft->cors_origins_source;
+}
+
+static void set_text(cfg_draft *draft, cfg_source source, const char *origin, const char *text,
+                     cfg_texts *texts) {
+    cfg_source *before = texts_source(draft, texts);
+    if (source != *before) texts_clear(texts);
+    *before = source;
+    if (text[0] == '\0') {
+        cfg_problem(draft->problems, origin, "an empty value; a name belongs here");
+        return;
+    }
+    char **grown = grow(draft, texts->items, texts->count, sizeof *grown);
+    if (!grown) return;
+    texts->items = grown;
+    char *copied = copy(draft, text, strlen(text));
+    if (copied) texts->items[texts->count++] = copied;
+}
+
 /* HOST:PORT, with an IPv6 address in brackets. */
 static void set_listen(cfg_draft *draft, cfg_source source, const char *origin, const char *text) {
     const char *colon = strrchr(text, ':'), *host = text, *host_end = colon;
@@ -213,6 +239,7 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
     case CFG_KIND_COUNT: set_count(draft, row, origin, text, (size_t *)(void *)place); break;
     case CFG_KIND_BYTES: set_bytes(draft, row, origin, text, (size_t *)(void *)place); break;
     case CFG_KIND_CHOICE: set_choice(draft, row, origin, text, (int *)(void *)place); break;
+    case CFG_KIND_TEXTS: set_text(draft, source, origin, text, (cfg_texts *)(void *)place); break;
     case CFG_KIND_LISTEN: set_listen(draft, source, origin, text); break;
     case CFG_KIND_MODEL: set_model(draft, source, origin, text); break;
     case CFG_KIND_HEADS:
@@ -222,8 +249,8 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
 }
 
 static bool is_list(const cfg_row *row) {
-    return row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_MODEL || row->kind == CFG_KIND_HEADS ||
-           row->kind == CFG_KIND_KV_HEADS;
+    return row->kind == CFG_KIND_TEXTS || row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_MODEL ||
+           row->kind == CFG_KIND_HEADS || row->kind == CFG_KIND_KV_HEADS;
 }
 
 void cfg_draft_set_list(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
@@ -268,6 +295,10 @@ void cfg_draft_done(cfg_draft *draft) {
 void cfg_settings_done(cfg_settings *settings) {
     listen_clear(settings);
     models_clear(settings);
+    texts_clear(&settings->hosts);
+    texts_clear(&settings->cors_origins);
+    free(settings->hosts.items);
+    free(settings->cors_origins.items);
     free(settings->listen);
     free(settings->models);
     free(settings->arguments);

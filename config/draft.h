@@ -18,7 +18,8 @@ typedef struct cfg_head_count {
 
 typedef struct cfg_draft {
     cfg_settings settings;
-    cfg_source listen_source, models_source; /* a list of a stronger source replaces a weaker one's */
+    cfg_source listen_source, models_source, hosts_source,
+        cors_origins_source; /* a list of a stronger source replaces a weaker one's */
     cfg_head_count *head_counts;
     size_t head_count_count;
     cfg_problems *problems;

@@ -11,12 +11,21 @@ static const char *const log_levels[] = {"error", "warning", "info", "debug", NU
 /* The largest byte count that a row takes: beyond any machine, and sums of a few cannot wrap. */
 #define MANY_BYTES ((size_t)1 << 60)
 
+/* A day: sums of a few cannot wrap. */
+#define MANY_MS ((size_t)86400000)
+
 /* clang-format off */
 const cfg_row cfg_rows[] = {
     {CFG_KIND_CONFIG, NULL, "--config", "ATTND_CONFIG", NULL, 0, 0, 0, NULL, "FILE",
      "settings file (strict JSON)"},
     {CFG_KIND_LISTEN, "server.listen", "--listen", "ATTND_LISTEN", "127.0.0.1:8080,[::1]:8080", AT(listen), 0, 0, NULL,
      "HOST:PORT", "address to listen on; port 0 takes any free one"},
+    {CFG_KIND_TEXTS, "server.hosts", "--host", "ATTND_HOSTS", NULL, AT(hosts), 0, 0, NULL, "NAME",
+     "name or address that a Host header may bear, * for any; localhost and loopback addresses always may; none, and "
+     "listening beyond loopback: any"},
+    {CFG_KIND_TEXTS, "server.cors_origins", "--cors-origin", "ATTND_CORS_ORIGINS",
+     "http://localhost:*,http://127.0.0.1:*", AT(cors_origins), 0, 0, NULL, "ORIGIN",
+     "origin of web pages that may read answers; :* stands for any port, * for any origin but null"},
     {CFG_KIND_MODEL, "models", "--model", "ATTND_MODEL", NULL, AT(models), 0, 0, NULL, "NAME=PATH",
      "weights to serve, a .safetensors file or a folder; the first is the default model; none: the demo models"},
     {CFG_KIND_HEADS, "models[].heads", "--heads", "ATTND_HEADS", NULL, 0, 1, 65536, NULL, "NAME=H",
@@ -35,6 +44,22 @@ const cfg_row cfg_rows[] = {
      "N", "requests that wait for a worker; one more is told to come back"},
     {CFG_KIND_COUNT, "timeouts.drain", "--drain", "ATTND_DRAIN", "25", AT(drain), 0, 3600, NULL, "SECONDS",
      "how long running requests may finish after SIGTERM"},
+    {CFG_KIND_COUNT, "timeouts.drain_delay_ms", "--drain-delay-ms", "ATTND_DRAIN_DELAY_MS", "0", AT(drain_delay), 0,
+     MANY_MS, NULL, "MS", "how long requests are still taken after SIGTERM, while /readyz already says 503"},
+    {CFG_KIND_COUNT, "timeouts.headers_ms", "--headers-ms", "ATTND_HEADERS_MS", "10000", AT(headers), 1, MANY_MS, NULL,
+     "MS", "how long a request's headers may take"},
+    {CFG_KIND_COUNT, "timeouts.body_ms", "--body-ms", "ATTND_BODY_MS", "60000", AT(body), 1, MANY_MS, NULL, "MS",
+     "how long a request's body may take"},
+    {CFG_KIND_COUNT, "timeouts.body_mebibyte_ms", "--body-mebibyte-ms", "ATTND_BODY_MEBIBYTE_MS", "1000",
+     AT(body_mebibyte), 0, MANY_MS, NULL, "MS", "how much longer for each MiB of it"},
+    {CFG_KIND_COUNT, "timeouts.stalled_body_ms", "--stalled-body-ms", "ATTND_STALLED_BODY_MS", "10000",
+     AT(stalled_body), 1, MANY_MS, NULL, "MS", "how long no byte of a body may come"},
+    {CFG_KIND_COUNT, "timeouts.stalled_reader_ms", "--stalled-reader-ms", "ATTND_STALLED_READER_MS", "90000",
+     AT(stalled_reader), 1, MANY_MS, NULL, "MS", "how long a client may take nothing of its answer"},
+    {CFG_KIND_COUNT, "timeouts.idle_ms", "--idle-ms", "ATTND_IDLE_MS", "90000", AT(idle), 1, MANY_MS, NULL, "MS",
+     "how long a connection may wait for its next request"},
+    {CFG_KIND_COUNT, "timeouts.swallow_ms", "--swallow-ms", "ATTND_SWALLOW_MS", "10000", AT(swallow), 0, MANY_MS, NULL,
+     "MS", "how long a refused body is still read, so that the client can read the refusal"},
     {CFG_KIND_CHOICE, "log.format", "--log-format", "ATTND_LOG_FORMAT", "text", AT(log_format), 0, 0, log_formats,
      "FORMAT", "how log lines are written"},
     {CFG_KIND_CHOICE, "log.level", "--log-level", "ATTND_LOG_LEVEL", "info", AT(log_level), 0, 0, log_levels, "LEVEL",

@@ -131,6 +131,10 @@ static sample sample_of(const cfg_row *row) {
             snprintf(s.text, sizeof s.text, "%s", row->choices[i]);
         snprintf(s.json, sizeof s.json, "\"%.60s\"", s.text);
         break;
+    case CFG_KIND_TEXTS:
+        snprintf(s.text, sizeof s.text, "%s", "https://app.example:*");
+        snprintf(s.json, sizeof s.json, "%s", "[\"https://app.example:*\"]");
+        break;
     case CFG_KIND_LISTEN:
         snprintf(s.text, sizeof s.text, "%s", "[fe80::2]:9");
         snprintf(s.json, sizeof s.json, "%s", "[\"[fe80::2]:9\"]");
@@ -159,6 +163,13 @@ static void check_sample(const cfg_row *row) {
             last++;
         ck_assert_msg(memcmp(at, &last, sizeof last) == 0, "%s", row->path);
         break;
+    case CFG_KIND_TEXTS: {
+        cfg_texts texts;
+        memcpy(&texts, at, sizeof texts);
+        ck_assert_uint_eq(texts.count, 1);
+        ck_assert_str_eq(texts.items[0], "https://app.example:*");
+        break;
+    }
     case CFG_KIND_LISTEN:
         ck_assert_uint_eq(settings.listen_count, 1);
         ck_assert_str_eq(settings.listen[0].host, "fe80::2");
