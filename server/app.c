@@ -17,6 +17,7 @@
 enum {
     SPARE_CALLERS = 2,      /* of the matrix library: it counts its own start-up thread too */
     SPARE_DESCRIPTORS = 64, /* files, listeners, events */
+    LAST_ANSWERS_MS = 1000,
 };
 
 /* The worker count of the settings or of the machine, and never more than the matrix library survives. */
@@ -183,6 +184,8 @@ bool srv_app_drain(srv_app *app, int signals) {
     size_t stopped = srv_http_cancel(app->http);
     srv_log_message(&app->log, SRV_LOG_WARNING, "drain", "%s; %zu requests were stopped",
                     ready == 0 ? "the time is over" : "a second signal", stopped);
+    /* What was stopped ends with its tile; its answer gets a moment to go out. */
+    poll(events, 1, LAST_ANSWERS_MS);
     return stopped == 0;
 }
 
