@@ -77,7 +77,8 @@ static srv_http *allocate(const srv_http_options *options) {
     http->listeners = calloc(options->address_count, sizeof *http->listeners);
     http->daemons = calloc(options->address_count, sizeof *http->daemons);
     http->idle_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (http->listeners && http->daemons && http->idle_event >= 0) return http;
+    http->linger = srv_linger_new();
+    if (http->listeners && http->daemons && http->idle_event >= 0 && http->linger) return http;
     srv_http_free(http);
     return NULL;
 }
@@ -85,7 +86,8 @@ static srv_http *allocate(const srv_http_options *options) {
 attn_code srv_http_new(const srv_http_options *options, srv_http **out, attn_error *error) {
     srv_http *http = allocate(options);
     if (!http)
-        return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory or descriptor for the HTTP side");
+        return attn_error_set(error, ATTN_NO_MEMORY, NULL,
+                              "no memory, descriptor or thread for the HTTP side");
     for (size_t i = 0; i < options->address_count; i++) {
         attn_code code = open_address(http, &options->addresses[i], error);
         if (code != ATTN_OK) {
@@ -153,6 +155,7 @@ void srv_http_free(srv_http *http) {
         MHD_stop_daemon(http->daemons[i]);
         srv_listener_close(&http->listeners[i]);
     }
+    srv_linger_free(http->linger);
     if (http->idle_event >= 0) close(http->idle_event);
     pthread_cond_destroy(&http->resumed);
     pthread_mutex_destroy(&http->lock);

@@ -162,6 +162,7 @@ static enum MHD_Result on_headers(srv_exchange *exchange, const char *method, co
      * read. */
     bool is_too_long = framing.declared > http->options.max_body + SWALLOWED_BEYOND;
     if (is_sound && !framing.expects && !is_too_long) return MHD_YES;
+    if (is_too_long && exchange->place) srv_linger_take(http->linger, exchange->place->descriptor);
     exchange->closes = true;
     return answer(exchange);
 }
@@ -182,6 +183,7 @@ static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t
     if (problem->id != SRV_NO_PROBLEM) srv_body_done(&exchange->body, options->memory);
     if (exchange->place) srv_connection_check_end(exchange->place);
     if (exchange->received <= options->max_body + SWALLOWED_BEYOND) return MHD_YES;
+    if (exchange->place) srv_linger_take(exchange->http->linger, exchange->place->descriptor);
     srv_answer_last_word(exchange);
     return MHD_NO;
 }

@@ -10,6 +10,7 @@
 
 #include "server/http/body.h"
 #include "server/http/http.h"
+#include "server/http/linger.h"
 #include "server/http/listener.h"
 #include "server/http/request_id.h"
 
@@ -27,6 +28,7 @@ typedef struct srv_connection {
 
 struct srv_http {
     srv_http_options options;
+    srv_linger *linger;
     srv_budget running; /* requests that the workers have or wait for */
 
     pthread_mutex_t lock; /* guards what follows, and every exchange's stage while it is with the workers */
