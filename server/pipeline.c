@@ -19,6 +19,8 @@ struct srv_job {
     void *context;
     char *body;
     size_t size;
+    const char *query; /* the caller's; NULL: none */
+    size_t query_size;
     size_t held; /* bytes of the service's budget */
     bool waits;  /* counted in the service's `waiting` */
 
@@ -84,7 +86,8 @@ static bool decode(srv_job *job) {
     size_t tree = srv_cost_of_tree(job->body, job->size), need;
     if (!attn_size_add(tree, job->size, &need)) need = SIZE_MAX;
     if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
-    bool decoded = srv_json_decode(job->body, job->size, &job->ask, &job->answer.problem);
+    bool decoded =
+        srv_json_decode(job->body, job->size, job->query, job->query_size, &job->ask, &job->answer.problem);
     free(job->body);
     job->body = NULL;
     return decoded;
@@ -96,8 +99,10 @@ static bool find_model(srv_job *job) {
     if (job->model) return true;
     char names[256];
     srv_models_names(models, names, sizeof names);
-    return srv_problem_set(&job->answer.problem, SRV_MODEL_NOT_FOUND, SRV_WHERE_POINTER, "/model",
-                           "no model '%.64s'; there are %s", job->ask->model, names);
+    srv_problem_set(&job->answer.problem, SRV_MODEL_NOT_FOUND, SRV_WHERE_POINTER, "/model",
+                    "no model '%.64s'; there are %s", job->ask->model, names);
+    srv_ask_point(job->ask, &job->answer.problem);
+    return false;
 }
 
 /* The layer by name or index; its place goes to layer_index. */
@@ -121,19 +126,44 @@ static const attn_layer *find_layer(srv_job *job) {
                         "no layer %zu in model '%s'; its layers are 0 ('%s') to %zu ('%s')",
                         job->ask->layer_index, model->name, first, model->layer_count - 1, last);
     }
+    srv_ask_point(job->ask, problem);
     return NULL;
+}
+
+static void take_text(srv_job *job, srv_text *text) {
+    job->answer.body = text->data;
+    job->answer.size = text->size;
+}
+
+/* What the request would take is the answer. */
+static bool tell_plan(srv_job *job, const srv_plan_figures *figures) {
+    srv_text text = {0};
+    if (srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, figures, &text)) {
+        take_text(job, &text);
+        return true;
+    }
+    srv_text_done(&text);
+    return srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                           "no memory for the answer's text at this moment");
 }
 
 /* Exact bytes before any work, and room for them. */
 static bool plan(srv_job *job) {
     attn_error error = {0};
     srv_ask *ask = job->ask;
-    if (attn_plan_make(&ask->request, attn_pool_workers(job->service->pool), &job->plan, &error) != ATTN_OK)
-        return srv_problem_from_engine(&job->answer.problem, &error);
+    if (attn_plan_make(&ask->request, attn_pool_workers(job->service->pool), &job->plan, &error) != ATTN_OK) {
+        srv_problem_from_engine(&job->answer.problem, &error);
+        srv_ask_point(ask, &job->answer.problem);
+        return false;
+    }
     /* What the decoder keeps lies within what was held for decoding. */
     size_t need, answer = srv_cost_of_answer(ask, &job->plan);
     if (!attn_size_add(job->held, job->plan.bytes, &need) || !attn_size_add(need, answer, &need))
         need = SIZE_MAX;
+    if (ask->plan_only) {
+        srv_plan_figures figures = {.bytes = need, .answer = answer, .limit = job->service->budget->limit};
+        return tell_plan(job, &figures);
+    }
     const char *advice =
         job->plan.map_floats > 0
             ? "; fewer return.heads, fewer return.queries or return.attention false need less"
@@ -177,15 +207,12 @@ static void finish(srv_job *job) {
 
 static void encode(srv_job *job) {
     srv_text text = {0};
-    if (!srv_json_encode(job->ask, job->model->name, job->layer_index, job->run, &text)) {
+    if (srv_json_encode(job->ask, job->model->name, job->layer_index, job->run, &text,
+                        &job->answer.problem)) {
+        take_text(job, &text);
+    } else {
         srv_text_done(&text);
-        srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                        "no memory for the answer's text at this moment");
-        job->answer.problem.retry_after = 1;
-        return;
     }
-    job->answer.body = text.data;
-    job->answer.size = text.size;
 }
 
 /* On a worker, after the engine's last tile. */
@@ -213,7 +240,7 @@ static void prepared(void *context, bool skipped) {
     (void)skipped; /* only cancelling skips, which enter() reports */
     stop_waiting(job);
     attn_error error = {0};
-    if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM) {
+    if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM || job->ask->plan_only) {
         finish(job);
         return;
     }
@@ -230,8 +257,8 @@ static void prepared(void *context, bool skipped) {
     pthread_mutex_unlock(&job->lock);
 }
 
-srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, srv_done *done,
-                            void *context) {
+srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, const char *query,
+                            size_t query_size, srv_done *done, void *context) {
     srv_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     *job =
@@ -240,6 +267,8 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
                   .context = context,
                   .body = body,
                   .size = size,
+                  .query = query,
+                  .query_size = query_size,
                   .held = held,
                   .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},

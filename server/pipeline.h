@@ -47,10 +47,11 @@ typedef struct srv_job srv_job;
 typedef void srv_done(void *context, srv_answer *answer);
 
 /* Starts an attention request. Takes over `body` (malloc'ed, `size` bytes) and `held`, the bytes of the
- * service's budget that its reader took for it; they go back with the job. NULL without memory: done is not
- * called and both are still the caller's. */
-srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, srv_done *done,
-                            void *context);
+ * service's budget that its reader took for it; they go back with the job. `query` is what stands behind the
+ * target's '?' (NULL: nothing); it must stay in place until `done` is called. NULL without memory: done is
+ * not called and both are still the caller's. */
+srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, const char *query,
+                            size_t query_size, srv_done *done, void *context);
 
 /* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until
  * done returns. */

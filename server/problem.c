@@ -51,6 +51,14 @@ static size_t utf8_length(const unsigned char *at, size_t left) {
     return length;
 }
 
+bool srv_is_utf8(const char *text) {
+    const unsigned char *at = (const unsigned char *)text;
+    size_t left = strlen(text), length;
+    for (; left > 0; at += length, left -= length)
+        if ((length = utf8_length(at, left)) == 0) return false;
+    return true;
+}
+
 static bool is_control(const unsigned char *at, size_t length) {
     return at[0] < 0x20 || at[0] == 0x7f || (length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
 }

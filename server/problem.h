@@ -26,6 +26,7 @@
     X(SRV_BAD_JSON, 400, "bad_json")                                                                         \
     X(SRV_MODEL_NOT_FOUND, 404, "model_not_found")                                                           \
     X(SRV_LAYER_NOT_FOUND, 404, "layer_not_found")                                                           \
+    X(SRV_BAD_PARAMETER, 422, "bad_parameter")                                                               \
     X(SRV_UNKNOWN_FIELD, 422, "unknown_field")                                                               \
     X(SRV_MISSING_FIELD, 422, "missing_field")                                                               \
     X(SRV_NOT_SUPPORTED, 422, "not_supported")                                                               \
@@ -35,6 +36,7 @@
     X(SRV_AMBIGUOUS_CAUSAL, 422, "ambiguous_causal")                                                         \
     X(SRV_CONFLICT, 422, "conflict")                                                                         \
     X(SRV_NOT_FINITE, 422, "not_finite")                                                                     \
+    X(SRV_NOT_REPRESENTABLE, 422, "not_representable")                                                       \
     X(SRV_NEEDS_TOO_MUCH_MEMORY, 413, "needs_too_much_memory")                                               \
     X(SRV_MEMORY_TAKEN, 503, "memory_taken")                                                                 \
     X(SRV_INTERNAL, 500, "internal")
@@ -74,6 +76,9 @@ void srv_problem_clear(srv_problem *problem);
 __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem, srv_problem_id id,
                                                            srv_where_kind kind, const char *where,
                                                            const char *format, ...);
+
+/* Whether a text is well-formed UTF-8. */
+bool srv_is_utf8(const char *text);
 
 /* The problem that an engine error becomes; ATTN_CODES are mapped in one table. Returns false. */
 bool srv_problem_from_engine(srv_problem *problem, const attn_error *error);

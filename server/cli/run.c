@@ -86,7 +86,7 @@ static int run(srv_app *app, char *body, size_t size) {
         return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
     }
     waiting wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
-    if (!srv_pipeline_start(&app->site.service, body, size, 0, answered, &wait)) {
+    if (!srv_pipeline_start(&app->site.service, body, size, 0, NULL, 0, answered, &wait)) {
         fputs("attnd run: no memory\n", stderr);
         free(body);
         return SRV_EXIT_FAILED;

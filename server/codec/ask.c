@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 srv_ask *srv_ask_new(void) {
     srv_ask *ask = calloc(1, sizeof *ask);
@@ -30,10 +31,14 @@ typedef struct binding {
     srv_problem *problem;
 } binding;
 
-/* The pointer of one row of a tensor. */
-static void row_place(const binding *to, const char *name, size_t sequence, size_t row,
+/* The pointer of one row of a tensor, or of the shape that says how wide it is. */
+static void row_place(const binding *to, const char *name, const srv_rows *rows, size_t sequence, size_t row,
                       char where[ATTN_WHERE_SIZE]) {
-    if (to->ask->single) {
+    if (rows->list) {
+        snprintf(where, ATTN_WHERE_SIZE, "/%s/%zu/shape", name, sequence);
+    } else if (rows->binary) {
+        snprintf(where, ATTN_WHERE_SIZE, "/%s/shape", name);
+    } else if (to->ask->single || to->ask->packed) {
         snprintf(where, ATTN_WHERE_SIZE, "/%s/%zu", name, row);
     } else {
         snprintf(where, ATTN_WHERE_SIZE, "/%s/%zu/%zu", name, sequence, row);
@@ -45,13 +50,13 @@ static bool check_width(const binding *to, const char *name, const srv_rows *row
     char where[ATTN_WHERE_SIZE];
     if (rows->width == 0) return true; /* not read: absent, or behind the problem that decoding found */
     if (width != 0 && rows->width != width) {
-        row_place(to, name, 0, 0, where);
+        row_place(to, name, rows, 0, 0, where);
         return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                                "row has %zu numbers; layer %zu of model '%s' takes %zu", rows->width,
                                to->index, to->model, width);
     }
     if (rows->odd_width == 0) return true;
-    row_place(to, name, rows->odd_sequence, rows->odd_row, where);
+    row_place(to, name, rows, rows->odd_sequence, rows->odd_row, where);
     if (width == 0)
         return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                                "row has %zu numbers; the first row has %zu", rows->odd_width, rows->width);
@@ -69,7 +74,7 @@ static bool check_widths(const binding *to) {
     size_t width = given->context.width;
     if (!attn_layer_is_parameter_free(layer) || width == 0 || width == given->inputs.width) return true;
     char where[ATTN_WHERE_SIZE];
-    row_place(to, "context", 0, 0, where);
+    row_place(to, "context", &given->context, 0, 0, where);
     return srv_problem_set(
         to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
         "row has %zu numbers; inputs has %zu, which layer %zu of model '%s' compares them with", width,
@@ -104,11 +109,12 @@ static bool check_heads(const binding *to, const char *name, const srv_grid *gri
     for (size_t i = 0; i < to->ask->request.sequence_count; i++) {
         size_t heads = grid->blocks[i].heads;
         if (heads == 1 || heads == to->layer->heads) continue;
+        const char *shape = grid->binary ? "/shape" : "";
         char where[ATTN_WHERE_SIZE];
-        if (to->ask->single) {
-            snprintf(where, sizeof where, "/%s", name);
+        if (to->ask->single || (grid->binary && !grid->list)) {
+            snprintf(where, sizeof where, "/%s%s", name, shape);
         } else {
-            snprintf(where, sizeof where, "/%s/%zu", name, i);
+            snprintf(where, sizeof where, "/%s/%zu%s", name, i, shape);
         }
         return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                                "found %zu heads; layer %zu of model '%s' has %zu, so many or 1 are expected",
@@ -146,17 +152,53 @@ static void place_masks(srv_ask *ask) {
     }
 }
 
+/* No layer's attention depends on position yet. */
+static bool check_positions(const binding *to) {
+    const struct srv_ask_storage *given = to->ask->storage;
+    if (!given->positions && !given->context_positions) return true;
+    const char *where = given->positions ? "/positions" : "/context_positions";
+    return srv_problem_set(
+        to->problem, SRV_CONFLICT, SRV_WHERE_POINTER, where,
+        "layer %zu of model '%s' does not depend on position; '%s' is expected only where attention does",
+        to->index, to->model, where + 1);
+}
+
+static bool bind(const binding *to) {
+    srv_ask *ask = to->ask;
+    if (!check_widths(to)) return false;
+    if (ask->problem.id != SRV_NO_PROBLEM) {
+        if (to->problem->id == SRV_NO_PROBLEM) *to->problem = ask->problem;
+        return false;
+    }
+    return check_sources(to) && check_positions(to) &&
+           check_heads(to, "attention_mask", &ask->storage->mask) &&
+           check_heads(to, "bias", &ask->storage->bias);
+}
+
+void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
+    static const char above[] = "/return/";
+    if (problem->where_kind != SRV_WHERE_POINTER || problem->where[0] != '/') return;
+    const char *name = problem->where + 1;
+    if (strncmp(problem->where, above, sizeof above - 1) == 0) name = problem->where + sizeof above - 1;
+    size_t size = strcspn(name, "/");
+    const char *key;
+    json_t *value;
+    json_object_foreach(ask->storage->query, key, value) {
+        if (strlen(key) != size || memcmp(key, name, size) != 0) continue;
+        problem->where_kind = SRV_WHERE_PARAMETER;
+        memmove(problem->where, name, size);
+        problem->where[size] = '\0';
+        return;
+    }
+}
+
 bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
                   srv_problem *problem) {
     binding to = {ask, layer, model, layer_index, problem};
-    if (!check_widths(&to)) return false;
-    if (ask->problem.id != SRV_NO_PROBLEM) {
-        if (problem->id == SRV_NO_PROBLEM) *problem = ask->problem;
+    if (!bind(&to)) {
+        srv_ask_point(ask, problem);
         return false;
     }
-    if (!check_sources(&to)) return false;
-    if (!check_heads(&to, "attention_mask", &ask->storage->mask)) return false;
-    if (!check_heads(&to, "bias", &ask->storage->bias)) return false;
     place_masks(ask);
     ask->request.layer = layer;
     return true;
@@ -183,8 +225,11 @@ void srv_ask_free(srv_ask *ask) {
     grid_done(&storage->mask);
     grid_done(&storage->bias);
     free(storage->sequences);
+    free(storage->lengths.list);
+    free(storage->context_lengths.list);
     free(storage->heads);
     free(storage->queries);
+    json_decref(storage->query);
     free(storage);
     json_decref(ask->tokens);
     json_decref(ask->context_tokens);

@@ -10,7 +10,7 @@
 
 #include <jansson.h>
 
-enum { SRV_MAX_WARNINGS = 4 };
+enum { SRV_MAX_WARNINGS = 8 };
 
 typedef struct srv_ask {
     char *model;      /* NULL: the default model */
@@ -20,6 +20,11 @@ typedef struct srv_ask {
     attn_request request; /* everything but `layer` and the masks' places, which srv_ask_bind fills in */
     json_t *tokens, *context_tokens; /* passed through; NULL: absent */
     int precision;                   /* 1 … 9 significant digits; 0: the shortest text that reads back */
+    bool base64;                     /* tensors of the answer as base64 instead of nested lists */
+    bool half;                       /* … of binary16 instead of binary32 */
+    bool packed;                     /* `lengths` were given: echoed */
+    bool plan_only;                  /* no work: only what it would take */
+    size_t timeout_ms;               /* from the last byte of the body; 0: none */
     const char *warnings[SRV_MAX_WARNINGS]; /* one-line hints for the client; static storage */
     size_t warning_count;
     /* The first 422 of the body. It waits for srv_ask_bind, because a model or layer that is not there (404)
@@ -34,6 +39,10 @@ typedef struct srv_ask {
  * takes 4". */
 bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
                   srv_problem *problem);
+
+/* A problem that points to an option (`/return/heads/1`) which came from the query names the parameter
+ * instead. srv_ask_bind has done so for its own; this is for those of the plan and the run. */
+void srv_ask_point(const srv_ask *ask, srv_problem *problem);
 
 void srv_ask_free(srv_ask *ask);
 

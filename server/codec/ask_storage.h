@@ -12,6 +12,7 @@ typedef struct srv_rows {
     size_t count, width;
     size_t *lengths; /* rows of each sequence */
     size_t sequences;
+    bool binary, list; /* from a base64 object; from a list of them */
     /* The first row that is not as wide as the first one: told when the layer's width is known. 0: none. */
     size_t odd_width, odd_sequence, odd_row;
 } srv_rows;
@@ -27,13 +28,23 @@ typedef struct srv_grid {
     float *numbers;    /* … a bias's; both NULL: absent */
     srv_block *blocks; /* one for every sequence; all the same where the batch axis broadcasts */
     size_t rank;       /* of one sequence's part: 1 … 3 */
+    bool binary, list; /* from a base64 object; from a list of them */
 } srv_grid;
 
+/* The integers of `lengths` or `context_lengths`. */
+typedef struct srv_lengths {
+    size_t *list; /* NULL: absent */
+    size_t count, sum;
+} srv_lengths;
+
 struct srv_ask_storage {
+    json_t *query; /* the options that came from the query, by name; NULL: none did */
+    srv_lengths lengths, context_lengths;
     srv_rows inputs, context, values;
     attn_sequence *sequences;
     srv_grid padding, mask, bias;
     size_t *heads, *queries;
+    bool positions, context_positions; /* given */
 };
 
 /* An ask for the default model's first layer with the default results, and nothing else; NULL without memory.

@@ -5,17 +5,45 @@
 #include "ask.h"
 #include "text.h"
 
-/* Reads a body. False, with *out untouched, where it is no JSON object: SRV_BAD_JSON with the byte offset,
- * also a number that not even a double holds (SRV_OUT_OF_RANGE). What is wrong inside the object is kept in
- * the ask, with its JSON Pointer, for srv_ask_bind to tell once model and layer are known to exist. */
-bool srv_json_decode(const char *body, size_t size, srv_ask **out, srv_problem *problem);
+/* Reads a body and the request's query (what stands behind the '?'; NULL: none), in which every option of one
+ * value or a list can stand, those of `return` by their own names. False, with *out untouched, where it is no
+ * JSON object: SRV_BAD_JSON with the byte offset, also a number that not even a double holds
+ * (SRV_OUT_OF_RANGE). What is wrong inside the object is kept in the ask, with its JSON Pointer or parameter,
+ * for srv_ask_bind to tell once model and layer are known to exist. */
+bool srv_json_decode(const char *body, size_t size, const char *query, size_t query_size, srv_ask **out,
+                     srv_problem *problem);
 
 /* Appends the answer to `out` as one JSON object, members in the contract's order. shape.keys counts the
  * request's own keys; the layer's extra ones are `extra_keys`, which like `rows_without_keys` is there when
- * it is not 0. `heads` is there with maps or scores. In a batch every tensor member is a list of N
- * (`projections` a list of N objects). False only without memory. */
+ * it is not 0. `heads` is there with maps or scores; with average_heads it says whose mean the maps are. In a
+ * batch every tensor member is a list of N (`projections` a list of N objects).
+ *
+ * A tensor is nested lists or, as base64, {"dtype":"f32" or "f16","shape":[…],"data":"…"}, little-endian.
+ * With top_k a map is {"index":…,"weight":…,"rest":…}, and with scores {"index","weight","score","rest"} and
+ * no member `scores`; as base64 the index has dtype "i32". Padding is index −1, weight 0, score null
+ * (−Infinity in base64, as every masked score).
+ *
+ * False without memory (SRV_MEMORY_TAKEN), or where f16 cannot hold a number (SRV_NOT_REPRESENTABLE). */
 bool srv_json_encode(const srv_ask *ask, const char *model, size_t layer_index, const attn_run *run,
-                     srv_text *out);
+                     srv_text *out, srv_problem *problem);
+
+/* What a request with `plan` is answered with, beside what srv_ask and plan know. */
+typedef struct srv_plan_figures {
+    size_t bytes;  /* that the whole request holds at its peak, answer included */
+    size_t answer; /* upper bound for the text of the JSON answer */
+    size_t limit;  /* of bytes that requests may hold together */
+} srv_plan_figures;
+
+/* Appends the answer to a request with `plan`: model, layer, shape, heads, queries, lengths, warnings as
+ * above, then
+ *   "plan":{"bytes":…,"flops":…,
+ *           "answer_bytes":{"application/json":…,"application/x-npy":…,"application/x-safetensors":…},
+ *           "verdict":"fits" | "too_large","limit":…,"setting":"limits.memory"}
+ * answer_bytes: for JSON an upper bound, exact for x-npy (of `outputs`; null where they are not asked for)
+ * and for the tensors of x-safetensors (whose header of some hundred bytes comes on top). The verdict
+ * compares `bytes` with `limit`, which is the named setting's. False only without memory. */
+bool srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
+                   const srv_plan_figures *figures, srv_text *out);
 
 /* Appends a valid request body for a layer: small, readable, and answered with 200. */
 bool srv_json_example(const char *model, size_t layer_index, const attn_layer *layer, srv_text *out);

@@ -1,130 +1,32 @@
-/* JSON body → ask. The table of fields below drives everything: what is read and in which order, what belongs
- * to the contract but is not served yet, and which name is nearest to an unknown one.
+/* JSON body and query → ask. The table of fields drives everything: what is read and in which order, and what
+ * belongs to the contract but is not served yet.
  *
  * The text is read by Jansson; tensors become packed floats and its tree is gone before this returns, except
- * for the labels, which are passed through. Runs on workers. Any text whatever gives an ask or a problem. */
+ * for the labels, which are passed through, and the query's options, which tell where an error lies. Runs on
+ * workers. Any text whatever gives an ask or a problem. */
 #include "json.h"
 
-#include "json_walk.h"
+#include "json_fields.h"
+#include "json_query.h"
 
 #include <stdio.h>
 #include <string.h>
 
-typedef struct field {
-    const char *name;
-    srv_json_setter *set;        /* NULL without members: of the contract, not served yet */
-    const struct field *members; /* of an object, ended by a NULL name */
-} field;
-
-static const field return_fields[] = {
-    {"outputs", srv_json_set_outputs, NULL},
-    {"attention", srv_json_set_attention, NULL},
-    {"scores", srv_json_set_scores, NULL},
-    {"projections", srv_json_set_projections, NULL},
-    {"heads", srv_json_set_heads, NULL},
-    {"queries", srv_json_set_queries, NULL},
-    {"precision", srv_json_set_precision, NULL},
-    {"average_heads", NULL, NULL},
-    {"top_k", NULL, NULL},
-    {"stats", NULL, NULL},
-    {"encoding", NULL, NULL},
-    {"dtype", NULL, NULL},
-    {NULL, NULL, NULL},
-};
-
-/* In the order in which they are read: tensors before what needs their lengths. */
-static const field fields[] = {
-    {"model", srv_json_set_model, NULL},
-    {"layer", srv_json_set_layer, NULL},
-    {"inputs", srv_json_set_inputs, NULL},
-    {"context", srv_json_set_context, NULL},
-    {"values", srv_json_set_values, NULL},
-    {"causal", srv_json_set_causal, NULL},
-    {"window", srv_json_set_window, NULL},
-    {"key_padding_mask", srv_json_set_padding, NULL},
-    {"attention_mask", srv_json_set_mask, NULL},
-    {"bias", srv_json_set_bias, NULL},
-    {"scale", srv_json_set_scale, NULL},
-    {"return", NULL, return_fields},
-    {"tokens", srv_json_set_tokens, NULL},
-    {"context_tokens", srv_json_set_context_tokens, NULL},
-    {"lengths", NULL, NULL},
-    {"context_lengths", NULL, NULL},
-    {"positions", NULL, NULL},
-    {"context_positions", NULL, NULL},
-    {"sublayer", NULL, NULL},
-    {"retain", NULL, NULL},
-    {"timeout_ms", NULL, NULL},
-    {"plan", NULL, NULL},
-    {NULL, NULL, NULL},
-};
-
-/* model and layer: read before anything is refused, so that a 404 can go first. */
-enum { NAMING_FIELDS = 2 };
-
-static const field *find_field(const field *table, const char *name) {
-    for (; table->name != NULL; table++)
-        if (strcmp(table->name, name) == 0) return table;
-    return NULL;
-}
-
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-/* Insertions, deletions and replacements that turn one name into the other (Levenshtein 1965), in one row of
- * the usual matrix. Only the first NAME_LIMIT bytes of a client's name count. */
-enum { NAME_LIMIT = 64 };
-
-static size_t edit_distance(const char *known, const char *name) {
-    size_t row[NAME_LIMIT + 1], length = strnlen(name, NAME_LIMIT);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; known[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t replaced = diagonal + (known[i - 1] != name[j - 1]);
-            diagonal = row[j];
-            row[j] = least(replaced, least(row[j - 1], row[j]) + 1);
-        }
-    }
-    return row[length];
-}
-
-static const char *nearest_name(const field *table, const char *name) {
-    const char *nearest = table->name;
-    size_t shortest = SIZE_MAX;
-    for (; table->name != NULL; table++) {
-        size_t distance = edit_distance(table->name, name);
-        if (distance >= shortest) continue;
-        shortest = distance;
-        nearest = table->name;
-    }
-    return nearest;
-}
-
-static bool fail_unknown(const field *table, const char *name, const srv_place *place, srv_problem *problem) {
-    char quote[SRV_QUOTE_SIZE];
-    srv_json_quote(name, strlen(name), quote);
-    /* A long name would be cut in a pointer: then the object that holds it must do. */
-    srv_place inside = {place, name, 0};
-    const srv_place *at = strlen(name) <= NAME_LIMIT ? &inside : place;
-    if (table == fields && find_field(return_fields, name) != NULL)
-        return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD,
-                              "unknown field '%s'; the nearest known name is 'return.%s'", quote, name);
-    return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD,
-                          "unknown field '%s'; the nearest known name is '%s'", quote,
-                          nearest_name(table, name));
+/* What the client gave for one field, from the body or the query; NULL: nothing, or null. */
+static json_t *given(const srv_ask *ask, const json_t *object, const srv_field *field) {
+    json_t *value = json_object_get(object, field->name);
+    if (value == NULL || json_is_null(value)) value = json_object_get(ask->storage->query, field->name);
+    return value == NULL || json_is_null(value) ? NULL : value;
 }
 
 /* Whether every member of the object, and of the objects in it, is in the table. */
-static bool check_known(const field *table, json_t *object, const srv_place *place, srv_problem *problem) {
+static bool check_known(const srv_field *table, json_t *object, const srv_place *place,
+                        srv_problem *problem) {
     const char *name;
     json_t *value;
     json_object_foreach(object, name, value) {
-        const field *found = find_field(table, name);
-        if (found == NULL) return fail_unknown(table, name, place, problem);
+        const srv_field *found = srv_field_find(table, name);
+        if (found == NULL) return srv_field_fail_unknown(table, name, place, problem);
         srv_place inside = {place, name, 0};
         if (found->members != NULL && json_is_object(value))
             if (!check_known(found->members, value, &inside, problem)) return false;
@@ -132,36 +34,50 @@ static bool check_known(const field *table, json_t *object, const srv_place *pla
     return true;
 }
 
-/* Whether every member that is there is served. */
-static bool check_served(const field *table, const json_t *object, const srv_place *place,
-                         srv_problem *problem) {
+/* Whether no option stands in the body and in the query. */
+static bool check_once(const srv_field *table, const json_t *object, srv_ask *ask) {
     for (; table->name != NULL; table++) {
         const json_t *value = json_object_get(object, table->name);
         if (value == NULL || json_is_null(value)) continue;
-        srv_place inside = {place, table->name, 0};
         if (table->members != NULL) {
-            if (!check_served(table->members, value, &inside, problem)) return false;
-        } else if (table->set == NULL) {
-            return srv_place_fail(&inside, problem, SRV_NOT_SUPPORTED, "'%s' is not served by this version",
-                                  table->name);
+            if (!check_once(table->members, value, ask)) return false;
+        } else if (json_object_get(ask->storage->query, table->name) != NULL) {
+            return srv_problem_set(&ask->problem, SRV_CONFLICT, SRV_WHERE_PARAMETER, table->name,
+                                   "'%s' in the body and in the query; one of the two is expected",
+                                   table->name);
         }
     }
     return true;
 }
 
-static bool set_fields(const field *table, size_t count, srv_ask *ask, const json_t *object,
+/* Whether everything that is given is served. */
+static bool check_served(const srv_field *table, const json_t *object, const srv_place *place, srv_ask *ask) {
+    for (; table->name != NULL; table++) {
+        srv_place inside = {place, table->name, 0};
+        if (table->members != NULL) {
+            const json_t *members = json_object_get(object, table->name);
+            if (!check_served(table->members, members, &inside, ask)) return false;
+        } else if (table->set == NULL && given(ask, object, table) != NULL) {
+            return srv_place_fail(&inside, &ask->problem, SRV_NOT_SUPPORTED,
+                                  "'%s' is not served by this version", table->name);
+        }
+    }
+    return true;
+}
+
+static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const json_t *object,
                        const srv_place *place) {
     char found[SRV_FOUND_SIZE];
     for (size_t i = 0; i < count && table[i].name != NULL; i++) {
-        json_t *value = json_object_get(object, table[i].name);
-        if (value == NULL || json_is_null(value)) continue;
-        srv_place inside = {place, table[i].name, 0};
-        if (table[i].members == NULL) {
-            if (!table[i].set(ask, value, &inside)) return false;
-        } else if (!json_is_object(value)) {
+        const srv_field *field = table + i;
+        srv_place inside = {place, field->name, 0};
+        json_t *value = given(ask, object, field);
+        if (field->members == NULL) {
+            if (value != NULL && !field->set(ask, value, &inside)) return false;
+        } else if (value != NULL && !json_is_object(value)) {
             return srv_place_fail(&inside, &ask->problem, SRV_WRONG_TYPE, "found %s; an object is expected",
                                   srv_json_found(value, found));
-        } else if (!set_fields(table[i].members, SIZE_MAX, ask, value, &inside)) {
+        } else if (!set_fields(field->members, SIZE_MAX, ask, value, &inside)) {
             return false;
         }
     }
@@ -169,10 +85,14 @@ static bool set_fields(const field *table, size_t count, srv_ask *ask, const jso
 }
 
 /* The members in the order of the problem table; the first problem is left in the ask. */
-static void read_members(srv_ask *ask, json_t *root) {
+static void read_members(srv_ask *ask, json_t *root, const srv_problem *query_problem) {
     srv_problem *problem = &ask->problem;
-    if (!set_fields(fields, NAMING_FIELDS, ask, root, NULL)) return;
-    if (!check_known(fields, root, NULL, problem)) return;
+    if (!set_fields(srv_fields, SRV_NAMING_FIELDS, ask, root, NULL)) return;
+    if (query_problem->id != SRV_NO_PROBLEM) {
+        *problem = *query_problem;
+        return;
+    }
+    if (!check_known(srv_fields, root, NULL, problem) || !check_once(srv_fields, root, ask)) return;
     const json_t *inputs = json_object_get(root, "inputs");
     if (inputs == NULL || json_is_null(inputs)) {
         srv_place at = {NULL, "inputs", 0};
@@ -180,8 +100,8 @@ static void read_members(srv_ask *ask, json_t *root) {
                        "'inputs' is required: rows of numbers, L×D or N×L×D");
         return;
     }
-    if (!check_served(fields, root, NULL, problem)) return;
-    set_fields(fields + NAMING_FIELDS, SIZE_MAX, ask, root, NULL);
+    if (!check_served(srv_fields, root, NULL, ask)) return;
+    if (set_fields(srv_fields + SRV_NAMING_FIELDS, SIZE_MAX, ask, root, NULL)) srv_json_check_together(ask);
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */
@@ -219,9 +139,11 @@ static json_t *read_text(const char *body, size_t size, srv_problem *problem) {
     return root;
 }
 
-bool srv_json_decode(const char *body, size_t size, srv_ask **out, srv_problem *problem) {
+bool srv_json_decode(const char *body, size_t size, const char *query, size_t query_size, srv_ask **out,
+                     srv_problem *problem) {
     bool done = false;
     char found[SRV_FOUND_SIZE];
+    srv_problem query_problem = {0};
     srv_ask *ask = NULL;
     json_t *root = read_text(body, size, problem);
     if (root == NULL) return false;
@@ -235,7 +157,8 @@ bool srv_json_decode(const char *body, size_t size, srv_ask **out, srv_problem *
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
         goto out;
     }
-    read_members(ask, root);
+    ask->storage->query = srv_json_query(query, query_size, &query_problem);
+    read_members(ask, root, &query_problem);
     *out = ask;
     done = true;
 out:

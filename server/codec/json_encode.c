@@ -1,13 +1,15 @@
-/* A finished run → JSON text, written number by number into the answer's buffer: no tree, no spaces, small
- * members first. Reads the run and the ask, changes neither. Runs on workers. */
+/* A finished run, or a plan, → JSON text, written number by number into the answer's buffer: no tree, no
+ * spaces, small members first. Reads the run and the ask, changes neither. Runs on workers. */
 #include "json.h"
 
-#include <math.h>
+#include "json_result.h"
+
+#include <stdio.h>
 #include <string.h>
 
 typedef struct writer {
     const srv_ask *ask;
-    const attn_run *run;
+    const attn_run *run; /* NULL: the request was only planned */
     const attn_plan *plan;
     srv_text *out;
 } writer;
@@ -82,7 +84,7 @@ static void put_labels(writer *to, const json_t *labels) {
     put(to, "]");
 }
 
-static void put_notes(writer *to) {
+static void put_labels_of_ask(writer *to) {
     if (to->ask->tokens != NULL) {
         put_name(to, "tokens");
         put_labels(to, to->ask->tokens);
@@ -91,7 +93,22 @@ static void put_notes(writer *to) {
         put_name(to, "context_tokens");
         put_labels(to, to->ask->context_tokens);
     }
-    size_t extra = to->plan->request.layer->extra_keys, without = attn_run_rows_without_keys(to->run);
+}
+
+static void put_lengths(writer *to) {
+    const attn_request *request = &to->plan->request;
+    if (!to->ask->packed) return;
+    put_name(to, "lengths");
+    for (size_t i = 0; i < request->sequence_count; i++) {
+        put(to, i == 0 ? "[" : ",");
+        srv_text_append_size(to->out, request->sequences[i].queries);
+    }
+    put(to, "]");
+}
+
+static void put_notes(writer *to) {
+    size_t extra = to->plan->request.layer->extra_keys;
+    size_t without = to->run == NULL ? 0 : attn_run_rows_without_keys(to->run);
     if (extra > 0) put_size_member(to, "extra_keys", extra);
     if (without > 0) put_size_member(to, "rows_without_keys", without);
     put(to, ",\"warnings\":[");
@@ -102,82 +119,153 @@ static void put_notes(writer *to) {
     put(to, "]");
 }
 
-/* The run was checked: what is not finite here is the −Infinity of a masked score. */
-static void put_number(writer *to, float number) {
-    if (isfinite(number)) {
-        srv_text_append_float(to->out, number, to->ask->precision);
-    } else {
-        put(to, "null");
+static void put_result(const srv_result_writer *to, const attn_run *run, attn_result what, size_t sequence) {
+    attn_view view = attn_run_view(run, what, sequence);
+    srv_json_put_view(to, &view);
+}
+
+static void put_projections(const srv_result_writer *to, const attn_run *run, size_t sequence) {
+    srv_text_append_string(to->out, "{\"q\":");
+    put_result(to, run, ATTN_Q, sequence);
+    srv_text_append_string(to->out, ",\"k\":");
+    put_result(to, run, ATTN_K, sequence);
+    srv_text_append_string(to->out, ",\"v\":");
+    put_result(to, run, ATTN_V, sequence);
+    srv_text_append_string(to->out, "}");
+}
+
+/* A map, or of each of its rows the k largest weights with what belongs to them. */
+static void put_map(const srv_result_writer *to, const attn_run *run, size_t sequence) {
+    const attn_request *request = &attn_run_plan(run)->request;
+    if (request->top_k == 0) {
+        put_result(to, run, ATTN_MAPS, sequence);
+        return;
     }
-}
-
-/* `rank` axes, the outermost first, as nested lists. */
-static void put_axes(writer *to, const size_t *shape, const size_t *stride, size_t rank, const float *at) {
-    put(to, "[");
-    for (size_t i = 0; i < *shape && !to->out->failed; i++, at += *stride) {
-        if (i > 0) put(to, ",");
-        if (rank > 1) {
-            put_axes(to, shape + 1, stride + 1, rank - 1, at);
-        } else {
-            put_number(to, *at);
-        }
+    attn_view weights = attn_run_view(run, ATTN_MAPS, sequence);
+    srv_text_append_string(to->out, "{\"index\":");
+    srv_json_put_indices(to, &weights, attn_run_top_keys(run, sequence));
+    srv_text_append_string(to->out, ",\"weight\":");
+    srv_json_put_view(to, &weights);
+    if ((request->want & ATTN_WANT_SCORES) != 0) {
+        srv_text_append_string(to->out, ",\"score\":");
+        put_result(to, run, ATTN_SCORES, sequence);
     }
-    put(to, "]");
+    srv_text_append_string(to->out, ",\"rest\":");
+    put_result(to, run, ATTN_REST, sequence);
+    srv_text_append_string(to->out, "}");
 }
 
-static void put_result(writer *to, attn_result what, size_t sequence) {
-    attn_view view = attn_run_view(to->run, what, sequence);
-    put_axes(to, view.shape, view.stride, view.rank, view.data);
-}
-
-static void put_projections(writer *to, size_t sequence) {
-    put(to, "{\"q\":");
-    put_result(to, ATTN_Q, sequence);
-    put(to, ",\"k\":");
-    put_result(to, ATTN_K, sequence);
-    put(to, ",\"v\":");
-    put_result(to, ATTN_V, sequence);
-    put(to, "}");
+static void put_one(const srv_result_writer *to, const attn_run *run, unsigned want, size_t sequence) {
+    switch (want) {
+    case ATTN_WANT_OUTPUTS: put_result(to, run, ATTN_OUTPUTS, sequence); break;
+    case ATTN_WANT_MAPS: put_map(to, run, sequence); break;
+    case ATTN_WANT_SCORES: put_result(to, run, ATTN_SCORES, sequence); break;
+    default: put_projections(to, run, sequence); break;
+    }
 }
 
 /* The tensor members in the contract's order. */
 static const struct tensor {
     unsigned want;
     const char *name;
-    attn_result what; /* of projections: the first of three */
 } tensors[] = {
-    {ATTN_WANT_OUTPUTS, "outputs", ATTN_OUTPUTS},
-    {ATTN_WANT_MAPS, "attention", ATTN_MAPS},
-    {ATTN_WANT_SCORES, "scores", ATTN_SCORES},
-    {ATTN_WANT_PROJECTIONS, "projections", ATTN_Q},
+    {ATTN_WANT_OUTPUTS, "outputs"},
+    {ATTN_WANT_MAPS, "attention"},
+    {ATTN_WANT_SCORES, "scores"},
+    {ATTN_WANT_PROJECTIONS, "projections"},
 };
 
-static void put_tensor(writer *to, const struct tensor *tensor) {
-    if ((to->plan->request.want & tensor->want) == 0) return;
+static void put_tensor(writer *to, const struct tensor *tensor, srv_problem *problem) {
+    const attn_request *request = &to->plan->request;
+    bool within_map = tensor->want == ATTN_WANT_SCORES && request->top_k > 0;
+    if ((request->want & tensor->want) == 0 || within_map) return;
+    srv_result_writer result = {to->ask, to->out, tensor->name, problem};
     put_name(to, tensor->name);
     if (!to->ask->single) put(to, "[");
-    for (size_t i = 0; i < to->plan->request.sequence_count; i++) {
+    for (size_t i = 0; i < request->sequence_count; i++) {
         if (i > 0) put(to, ",");
-        if (tensor->want == ATTN_WANT_PROJECTIONS) {
-            put_projections(to, i);
-        } else {
-            put_result(to, tensor->what, i);
-        }
+        put_one(&result, to->run, tensor->want, i);
     }
     if (!to->ask->single) put(to, "]");
 }
 
+/* The members before the tensors. */
+static void put_small_members(writer *to, const char *model, size_t layer_index) {
+    put(to, "{\"model\":");
+    srv_text_append_json_string(to->out, model, strlen(model));
+    put_size_member(to, "layer", layer_index);
+    put_shape(to);
+    put_selections(to);
+    put_labels_of_ask(to);
+    put_lengths(to);
+    put_notes(to);
+}
+
 bool srv_json_encode(const srv_ask *ask, const char *model, size_t layer_index, const attn_run *run,
-                     srv_text *out) {
+                     srv_text *out, srv_problem *problem) {
     writer to = {ask, run, attn_run_plan(run), out};
-    put(&to, "{\"model\":");
-    srv_text_append_json_string(out, model, strlen(model));
-    put_size_member(&to, "layer", layer_index);
-    put_shape(&to);
-    put_selections(&to);
-    put_notes(&to);
+    put_small_members(&to, model, layer_index);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        put_tensor(&to, tensors + i);
+        put_tensor(&to, tensors + i, problem);
     put(&to, "}");
+    if (out->failed)
+        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                        "no memory for the answer's text at this moment");
+    srv_ask_point(ask, problem);
+    return problem->id == SRV_NO_PROBLEM;
+}
+
+/* Bytes of `outputs` as NPY, version 1.0 of the format: magic, version and length in 10 bytes, a dictionary
+ * padded with spaces so that the data begins at a multiple of 64, the data. Ragged sequences are packed. */
+static size_t npy_bytes(const writer *to) {
+    const attn_plan *plan = to->plan;
+    char dictionary[160];
+    size_t count = plan->request.sequence_count, width = plan->d_out, rows = plan->total_queries;
+    bool even = true;
+    for (size_t i = 1; i < count; i++)
+        even = even && plan->request.sequences[i].queries == plan->request.sequences[0].queries;
+    const char *descr = to->ask->half ? "<f2" : "<f4";
+    int length =
+        to->ask->single || to->ask->packed || !even
+            ? snprintf(dictionary, sizeof dictionary,
+                       "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }\n", descr, rows, width)
+            : snprintf(dictionary, sizeof dictionary,
+                       "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }\n", descr, count,
+                       rows / count, width);
+    size_t header = (10 + (size_t)length + 63) / 64 * 64;
+    return header + rows * width * (to->ask->half ? 2 : 4);
+}
+
+static void put_answer_bytes(writer *to, size_t json) {
+    const attn_plan *plan = to->plan;
+    put(to, ",\"answer_bytes\":{\"application/json\":");
+    srv_text_append_size(to->out, json);
+    put_name(to, "application/x-npy");
+    if ((plan->request.want & ATTN_WANT_OUTPUTS) != 0) {
+        srv_text_append_size(to->out, npy_bytes(to));
+    } else {
+        put(to, "null");
+    }
+    size_t indices = plan->request.top_k > 0 ? plan->map_floats : 0; /* four bytes whatever the dtype */
+    size_t numbers = plan->result_floats - indices;
+    put_size_member(to, "application/x-safetensors", numbers * (to->ask->half ? 2 : 4) + indices * 4);
+    put(to, "}");
+}
+
+bool srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
+                   const srv_plan_figures *figures, srv_text *out) {
+    writer to = {ask, NULL, plan, out};
+    char flops[64];
+    put_small_members(&to, model, layer_index);
+    put(&to, ",\"plan\":{\"bytes\":");
+    srv_text_append_size(out, figures->bytes);
+    snprintf(flops, sizeof flops, "%.0f", plan->flops);
+    put_name(&to, "flops");
+    put(&to, flops);
+    put_answer_bytes(&to, figures->answer);
+    put_name(&to, "verdict");
+    put(&to, figures->bytes <= figures->limit ? "\"fits\"" : "\"too_large\"");
+    put_size_member(&to, "limit", figures->limit);
+    put(&to, ",\"setting\":\"limits.memory\"}}");
     return !out->failed;
 }

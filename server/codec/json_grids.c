@@ -1,14 +1,15 @@
-/* The decoder's masks and bias: nested lists over (sequences ×) (heads ×) (queries ×) keys, axes of 1
- * broadcast.
+/* The decoder's masks and bias: (sequences ×) (heads ×) (queries ×) keys, axes of 1 broadcast; nested lists,
+ * one base64 object, or a list of them in which each is one sequence's part.
  *
  * Which axes a rank has never depends on sizes. In a batch of sequences of different lengths a grid is a list
  * with one part for every sequence. The head axis is compared with H when the layer is known. */
+#include "json_tensor.h"
 #include "json_walk.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ONE_SEQUENCE, EVEN_BATCH, RAGGED_BATCH, SITUATIONS };
+enum { ONE_SEQUENCE, EVEN_BATCH, RAGGED_BATCH, PACKED_BATCH, SITUATIONS };
 
 typedef struct grid_kind {
     bool (*read)(const struct grid_kind *kind, srv_grid *grid, size_t at, const json_t *value,
@@ -23,6 +24,7 @@ typedef struct reader {
     srv_ask *ask;
     const grid_kind *kind;
     srv_grid *grid;
+    int situation;
     size_t used; /* elements so far */
 } reader;
 
@@ -62,10 +64,11 @@ static bool read_number(const grid_kind *kind, srv_grid *grid, size_t at, const 
 static const grid_kind padding_kind = {
     .read = read_padding,
     .element = "key_padding_mask takes booleans, true = ignore this key",
-    .lowest = {1, 1, 1},
+    .lowest = {1, 1, 1, 1},
     .highest = 1,
     .accepted = {"S booleans for one sequence", "N×S booleans for a batch",
-                 "N lists of S booleans for sequences of different lengths"},
+                 "N lists of S booleans for sequences of different lengths",
+                 "ΣS booleans for a packed batch"},
 };
 
 static const grid_kind mask_kind = {
@@ -160,6 +163,7 @@ static bool read_part(reader *in, const json_t *value, const srv_place *place, s
 
 static int situation_of(const srv_ask *ask) {
     const attn_sequence *sequences = ask->storage->sequences;
+    if (ask->packed) return PACKED_BATCH;
     if (ask->single) return ONE_SEQUENCE;
     for (size_t i = 1; i < ask->request.sequence_count; i++)
         if (sequences[i].queries != sequences[0].queries || sequences[i].keys != sequences[0].keys)
@@ -167,21 +171,51 @@ static int situation_of(const srv_ask *ask) {
     return EVEN_BATCH;
 }
 
-static bool read_batch(reader *in, const json_t *value, const srv_place *place, int situation) {
-    size_t count = in->ask->request.sequence_count, parts = json_array_size(value);
-    bool broadcasts = situation == EVEN_BATCH && in->grid->rank > 1;
-    if (parts != count && !(broadcasts && parts == 1))
-        return fail_list(in, value, place, "inputs has", count,
-                         broadcasts ? "sequences, so many or 1 are expected"
-                                    : "sequences, so many are expected");
+/* How many parts a batch has: N, or 1 for all where the rank has a batch axis. */
+static bool check_parts(reader *in, const srv_place *place, size_t parts) {
+    size_t count = in->ask->request.sequence_count;
+    bool broadcasts = in->situation == EVEN_BATCH && in->grid->rank > 1;
+    if (parts == count || (broadcasts && parts == 1)) return true;
+    return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH,
+                          "found a list of %zu; inputs has %zu sequences, so many%s are expected", parts,
+                          count, broadcasts ? " or 1" : "");
+}
+
+/* The part whose axes the next one must share. */
+static const srv_block *like_first(const reader *in, size_t index) {
+    return in->situation == EVEN_BATCH && index > 0 ? in->grid->blocks : NULL;
+}
+
+static void repeat_first(reader *in, size_t parts) {
+    for (size_t i = parts; i < in->ask->request.sequence_count; i++)
+        in->grid->blocks[i] = in->grid->blocks[0];
+}
+
+static bool read_batch(reader *in, const json_t *value, const srv_place *place) {
+    size_t parts = json_array_size(value);
+    if (!check_parts(in, place, parts)) return false;
     for (size_t i = 0; i < parts; i++) {
         srv_place part = {place, NULL, i};
-        const srv_block *like = situation == EVEN_BATCH && i > 0 ? in->grid->blocks : NULL;
-        if (!read_part(in, json_array_get(value, i), &part, i, like)) return false;
+        if (!read_part(in, json_array_get(value, i), &part, i, like_first(in, i))) return false;
     }
-    for (size_t i = parts; i < count; i++)
-        in->grid->blocks[i] = in->grid->blocks[0];
+    repeat_first(in, parts);
     return true;
+}
+
+/* The parts of a packed padding mask lie one behind the other. */
+static bool cut_packed(reader *in, const srv_place *place, size_t found) {
+    size_t at = 0;
+    for (size_t i = 0; i < in->ask->request.sequence_count; i++) {
+        in->grid->blocks[i] = (srv_block){at, 1, 1};
+        at += in->ask->storage->sequences[i].keys;
+    }
+    if (found == at) return true;
+    return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH,
+                          "found a list of %zu; the sequences have %zu keys together", found, at);
+}
+
+static bool read_packed(reader *in, const json_t *list, const srv_place *place) {
+    return cut_packed(in, place, json_array_size(list)) && read_keys(in, list, place, json_array_size(list));
 }
 
 static bool allocate(srv_ask *ask, srv_grid *grid, const grid_kind *kind, size_t elements) {
@@ -195,48 +229,140 @@ static bool allocate(srv_ask *ask, srv_grid *grid, const grid_kind *kind, size_t
     return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the masks");
 }
 
-static bool read_grid(srv_ask *ask, const json_t *value, const srv_place *place, const grid_kind *kind,
-                      srv_grid *grid) {
-    int situation = situation_of(ask);
-    const char *accepted = kind->accepted[situation];
-    size_t rank, lists = situation == ONE_SEQUENCE ? 0 : 1; /* levels above one sequence's part */
-    if (!srv_json_rank(value, place, &ask->problem, 4, accepted, &rank)) return false;
+/* Levels above one sequence's part. */
+static size_t batch_axes(int situation) {
+    return situation == EVEN_BATCH || situation == RAGGED_BATCH ? 1 : 0;
+}
+
+/* Sets the grid's rank from the whole value's. */
+static bool check_rank(reader *in, const srv_place *place, size_t rank) {
+    const grid_kind *kind = in->kind;
+    size_t above = batch_axes(in->situation);
+    in->grid->rank = rank - above;
+    if (rank >= kind->lowest[in->situation] + above && rank <= kind->highest + above) return true;
+    return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; expected %s", rank,
+                          rank > 4 ? " or more" : "", kind->accepted[in->situation]);
+}
+
+static bool read_nested(reader *in, const json_t *value, const srv_place *place) {
+    size_t rank;
+    if (!srv_json_rank(value, place, &in->ask->problem, 4, in->kind->accepted[in->situation], &rank))
+        return false;
     /* The one form with a batch axis where inputs has none: a padding mask of 1×S. */
     srv_place only = {place, NULL, 0};
-    if (kind == &padding_kind && situation == ONE_SEQUENCE && rank == 2 && json_array_size(value) == 1) {
+    if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 &&
+        json_array_size(value) == 1) {
         value = json_array_get(value, 0);
         place = &only;
         rank = 1;
     }
-    if (rank < kind->lowest[situation] + lists || rank > kind->highest + lists)
-        return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %zu%s; expected %s", rank,
-                              rank > 4 ? " or more" : "", accepted);
-    grid->rank = rank - lists;
-    if (!allocate(ask, grid, kind, srv_json_count(value, rank))) return false;
-    reader in = {ask, kind, grid, 0};
-    return lists == 0 ? read_part(&in, value, place, 0, NULL) : read_batch(&in, value, place, situation);
+    if (!check_rank(in, place, rank)) return false;
+    if (!allocate(in->ask, in->grid, in->kind, srv_json_count(value, rank))) return false;
+    if (in->situation == PACKED_BATCH) return read_packed(in, value, place);
+    return in->situation == ONE_SEQUENCE ? read_part(in, value, place, 0, NULL)
+                                         : read_batch(in, value, place);
 }
 
-/* Whether every query may see exactly the keys behind its own position: torch's triu(diagonal=1), in which
- * true means masked, handed in where 1 means attended. */
-static bool looks_inverted(const uint8_t *flags, size_t size) {
-    for (size_t i = 0; i < size; i++)
-        for (size_t j = 0; j < size; j++)
-            if (flags[i * size + j] != (j > i)) return false;
-    return size > 1;
+/* One sequence's part by its shape alone: as many axes as the grid's rank. */
+static bool place_part(reader *in, const size_t *shape, const srv_place *place, size_t index,
+                       const srv_block *like) {
+    const attn_sequence *sequence = in->ask->storage->sequences + index;
+    size_t rank = in->grid->rank, keys = shape[rank - 1];
+    srv_block block = {in->used, rank > 2 ? shape[0] : 1, rank > 1 ? shape[rank - 2] : 1};
+    srv_problem *problem = &in->ask->problem;
+    if (keys != sequence->keys)
+        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH, "found %zu keys; the sequence has %zu",
+                              keys, sequence->keys);
+    if (block.queries != 1 && block.queries != sequence->queries)
+        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH,
+                              "found %zu rows; the sequence has %zu queries, so many rows or 1 are expected",
+                              block.queries, sequence->queries);
+    if (like != NULL && (like->heads != block.heads || like->queries != block.queries))
+        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH,
+                              "found %zu heads of %zu rows; the first one has %zu of %zu", block.heads,
+                              block.queries, like->heads, like->queries);
+    in->grid->blocks[index] = block;
+    in->used += block.heads * block.queries * keys;
+    return true;
 }
 
-static void hint_at_inversion(srv_ask *ask, const srv_grid *mask) {
-    for (size_t i = 0; i < ask->request.sequence_count; i++) {
-        size_t keys = ask->storage->sequences[i].keys;
-        if (mask->blocks[i].queries != keys || !looks_inverted(mask->flags + mask->blocks[i].offset, keys))
-            continue;
-        srv_ask_warn(
-            ask,
-            "attention_mask shows every query only the keys after it; 1 means 'may be attended', so this "
-            "looks like an inverted look-ahead mask");
-        return;
+static bool decode(reader *in, const srv_tensor *tensor, const srv_place *place, size_t at) {
+    srv_problem *problem = &in->ask->problem;
+    return in->grid->numbers != NULL ? srv_tensor_floats(tensor, place, problem, true, in->grid->numbers + at)
+                                     : srv_tensor_flags(tensor, place, problem, in->grid->flags + at);
+}
+
+static bool is_flags(const reader *in) {
+    return in->kind->read != read_number;
+}
+
+/* The whole grid as one object: for sequences of one length only, or packed. */
+static bool read_tensor(reader *in, json_t *value, const srv_place *place) {
+    srv_tensor tensor;
+    srv_place shape = {place, "shape", 0};
+    if (in->situation == RAGGED_BATCH)
+        return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH, "found one tensor; expected %s",
+                              in->kind->accepted[RAGGED_BATCH]);
+    if (!srv_json_tensor(value, place, &in->ask->problem, is_flags(in), &tensor)) return false;
+    const size_t *axes = tensor.shape;
+    size_t rank = tensor.rank, parts = 1;
+    if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 && axes[0] == 1) {
+        axes++;
+        rank--;
     }
+    if (!check_rank(in, &shape, rank) || !allocate(in->ask, in->grid, in->kind, tensor.count)) return false;
+    if (in->situation == PACKED_BATCH) {
+        if (!cut_packed(in, &shape, tensor.count)) return false;
+    } else if (in->situation == EVEN_BATCH) {
+        parts = *axes++;
+        if (!check_parts(in, &shape, parts)) return false;
+    }
+    for (size_t i = 0; i < parts && in->situation != PACKED_BATCH; i++)
+        if (!place_part(in, axes, &shape, i, like_first(in, i))) return false;
+    if (in->situation == EVEN_BATCH) repeat_first(in, parts);
+    return decode(in, &tensor, place, 0);
+}
+
+/* One object for each sequence: first all of them for the size, then each for its data. */
+static bool read_tensors(reader *in, json_t *value, const srv_place *place) {
+    size_t parts = json_array_size(value), elements = 0;
+    srv_problem *problem = &in->ask->problem;
+    srv_tensor tensor;
+    if (batch_axes(in->situation) == 0)
+        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH, "found a list of tensors; expected %s",
+                              in->kind->accepted[in->situation]);
+    for (size_t i = 0; i < parts; i++) {
+        srv_place part = {place, NULL, i}, shape = {&part, "shape", 0};
+        if (!srv_json_tensor(json_array_get(value, i), &part, problem, is_flags(in), &tensor)) return false;
+        if (i > 0 && tensor.rank != in->grid->rank)
+            return srv_place_fail(&shape, problem, SRV_SHAPE_MISMATCH,
+                                  "found rank %zu; the first one has rank %zu", tensor.rank, in->grid->rank);
+        if (i == 0 && !check_rank(in, &shape, tensor.rank + 1)) return false;
+        elements += tensor.count; /* their texts are in memory, so the sum fits */
+    }
+    if (!check_parts(in, place, parts) || !allocate(in->ask, in->grid, in->kind, elements)) return false;
+    for (size_t i = 0; i < parts; i++) {
+        srv_place part = {place, NULL, i}, shape = {&part, "shape", 0};
+        size_t at = in->used;
+        if (!srv_json_tensor(json_array_get(value, i), &part, problem, is_flags(in), &tensor) ||
+            !place_part(in, tensor.shape, &shape, i, like_first(in, i)) || !decode(in, &tensor, &part, at))
+            return false;
+    }
+    repeat_first(in, parts);
+    return true;
+}
+
+static bool read_grid(srv_ask *ask, json_t *value, const srv_place *place, const grid_kind *kind,
+                      srv_grid *grid) {
+    reader in = {ask, kind, grid, situation_of(ask), 0};
+    if (in.situation == PACKED_BATCH && kind != &padding_kind)
+        return srv_place_fail(place, &ask->problem, SRV_CONFLICT,
+                              "'%s' beside 'lengths'; a packed batch takes key_padding_mask only",
+                              place->name);
+    grid->list = srv_json_is_tensor_list(value);
+    grid->binary = grid->list || srv_json_is_tensor(value);
+    if (grid->list) return read_tensors(&in, value, place);
+    return grid->binary ? read_tensor(&in, value, place) : read_nested(&in, value, place);
 }
 
 bool srv_json_set_padding(srv_ask *ask, json_t *value, const srv_place *place) {
@@ -251,7 +377,6 @@ bool srv_json_set_mask(srv_ask *ask, json_t *value, const srv_place *place) {
             place, &ask->problem, SRV_CONFLICT,
             "one flag for every key, beside key_padding_mask in which true means the opposite; "
             "one of the two is expected");
-    hint_at_inversion(ask, mask);
     return true;
 }
 

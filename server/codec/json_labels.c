@@ -2,13 +2,13 @@
  * with the body's tree, which goes before anybody else sees the ask. */
 #include "json_walk.h"
 
-static bool check_sequence(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
-                           const char *axis) {
+static bool check_list(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
+                       const char *whose, const char *axis) {
     char found[SRV_FOUND_SIZE];
     if (!json_is_array(list) || json_array_size(list) != length)
         return srv_place_fail(place, &ask->problem, json_is_array(list) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
-                              "found %s; the sequence has %zu %s, a list of as many strings is expected",
-                              srv_json_found(list, found), length, axis);
+                              "found %s; %s %zu %s, a list of as many strings is expected",
+                              srv_json_found(list, found), whose, length, axis);
     for (size_t i = 0; i < length; i++) {
         const json_t *label = json_array_get(list, i);
         srv_place element = {place, NULL, i};
@@ -19,11 +19,26 @@ static bool check_sequence(srv_ask *ask, const json_t *list, const srv_place *pl
     return true;
 }
 
+static bool check_sequence(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
+                           const char *axis) {
+    return check_list(ask, list, place, length, "the sequence has", axis);
+}
+
+/* A packed batch has its labels in one list, as its rows. */
+static bool check_packed(srv_ask *ask, const json_t *list, const srv_place *place, bool of_keys) {
+    const attn_sequence *sequences = ask->storage->sequences;
+    size_t sum = 0;
+    for (size_t i = 0; i < ask->request.sequence_count; i++)
+        sum += of_keys ? sequences[i].keys : sequences[i].queries;
+    return check_list(ask, list, place, sum, "the sequences have", of_keys ? "keys" : "queries");
+}
+
 static bool check_labels(srv_ask *ask, const json_t *value, const srv_place *place, bool of_keys) {
     const attn_sequence *sequences = ask->storage->sequences;
     size_t count = ask->request.sequence_count;
     const char *axis = of_keys ? "keys" : "queries";
     char found[SRV_FOUND_SIZE];
+    if (ask->packed) return check_packed(ask, value, place, of_keys);
     if (ask->single)
         return check_sequence(ask, value, place, of_keys ? sequences[0].keys : sequences[0].queries, axis);
     if (!json_is_array(value) || json_array_size(value) != count)

@@ -1,7 +1,8 @@
 /* The decoder's setters of names, switches, numbers and selections. */
 #include "json_walk.h"
 
-#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,26 +15,6 @@ static bool fail_type(srv_ask *ask, const json_t *value, const srv_place *place,
 static bool fail_memory(srv_ask *ask) {
     return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                            "no memory for the request");
-}
-
-/* A whole number from low to high. Beyond 2^53 a double no longer tells whole numbers apart. */
-static bool read_whole(srv_ask *ask, const json_t *value, const srv_place *place, size_t low, size_t high,
-                       size_t *out) {
-    static const double limit = 0x1p53;
-    char found[SRV_FOUND_SIZE];
-    if (!json_is_number(value)) return fail_type(ask, value, place, "a whole number");
-    double number = json_number_value(value);
-    if (number != floor(number)) return fail_type(ask, value, place, "a whole number");
-    if (number >= (double)low && number <= limit && (size_t)number <= high) {
-        *out = (size_t)number;
-        return true;
-    }
-    if (high == SIZE_MAX)
-        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
-                              "found %s; %zu or more is expected, up to 2^53", srv_json_found(value, found),
-                              low);
-    return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE, "found %s; %zu to %zu is expected",
-                          srv_json_found(value, found), low, high);
 }
 
 /* A name as a C string. One that holds a NUL cannot be the name of anything: `missing` is the problem then.
@@ -59,7 +40,7 @@ bool srv_json_set_layer(srv_ask *ask, json_t *value, const srv_place *place) {
     if (number < 0 || number > 0x1p53)
         return srv_place_fail(place, &ask->problem, SRV_LAYER_NOT_FOUND, "found %s; layers count from 0",
                               srv_json_found(value, found));
-    return read_whole(ask, value, place, 0, SIZE_MAX, &ask->layer_index);
+    return srv_json_whole(value, place, &ask->problem, 0, SIZE_MAX, &ask->layer_index);
 }
 
 bool srv_json_set_causal(srv_ask *ask, json_t *value, const srv_place *place) {
@@ -84,7 +65,7 @@ bool srv_json_set_causal(srv_ask *ask, json_t *value, const srv_place *place) {
 }
 
 bool srv_json_set_window(srv_ask *ask, json_t *value, const srv_place *place) {
-    if (!read_whole(ask, value, place, 0, SIZE_MAX, &ask->request.window)) return false;
+    if (!srv_json_whole(value, place, &ask->problem, 0, SIZE_MAX, &ask->request.window)) return false;
     ask->request.window_given = true;
     return true;
 }
@@ -129,7 +110,8 @@ static bool read_selection(srv_ask *ask, const json_t *value, const srv_place *p
     if (*list == NULL) return fail_memory(ask);
     for (size_t i = 0; i < count; i++) {
         srv_place element = {place, NULL, i};
-        if (!read_whole(ask, json_array_get(value, i), &element, 0, SIZE_MAX, *list + i)) return false;
+        if (!srv_json_whole(json_array_get(value, i), &element, &ask->problem, 0, SIZE_MAX, *list + i))
+            return false;
     }
     *out = *list;
     *out_count = count;
@@ -147,9 +129,67 @@ bool srv_json_set_queries(srv_ask *ask, json_t *value, const srv_place *place) {
                           &request->query_count);
 }
 
+bool srv_json_set_average_heads(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!json_is_boolean(value)) return fail_type(ask, value, place, "true or false");
+    ask->request.average_heads = json_is_true(value);
+    return true;
+}
+
+bool srv_json_set_top_k(srv_ask *ask, json_t *value, const srv_place *place) {
+    return srv_json_whole(value, place, &ask->problem, 1, SIZE_MAX, &ask->request.top_k);
+}
+
 bool srv_json_set_precision(srv_ask *ask, json_t *value, const srv_place *place) {
     size_t digits = 0;
-    if (!read_whole(ask, value, place, 1, 9, &digits)) return false;
+    if (!srv_json_whole(value, place, &ask->problem, 1, 9, &digits)) return false;
     ask->precision = (int)digits;
+    return true;
+}
+
+/* One of two words; *out: whether it is the second. */
+static bool read_word(srv_ask *ask, const json_t *value, const srv_place *place, const char *const words[2],
+                      bool *out) {
+    char expected[32], quote[SRV_QUOTE_SIZE];
+    snprintf(expected, sizeof expected, "\"%s\" or \"%s\"", words[0], words[1]);
+    if (!json_is_string(value)) return fail_type(ask, value, place, expected);
+    const char *text = json_string_value(value);
+    size_t size = json_string_length(value);
+    for (size_t i = 0; i < 2; i++) {
+        if (size != strlen(words[i]) || memcmp(text, words[i], size) != 0) continue;
+        *out = i == 1;
+        return true;
+    }
+    return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE, "found \"%s\"; %s is expected",
+                          srv_json_quote(text, size, quote), expected);
+}
+
+bool srv_json_set_encoding(srv_ask *ask, json_t *value, const srv_place *place) {
+    return read_word(ask, value, place, (const char *const[]){"json", "base64"}, &ask->base64);
+}
+
+bool srv_json_set_dtype(srv_ask *ask, json_t *value, const srv_place *place) {
+    return read_word(ask, value, place, (const char *const[]){"f32", "f16"}, &ask->half);
+}
+
+bool srv_json_set_timeout(srv_ask *ask, json_t *value, const srv_place *place) {
+    return srv_json_whole(value, place, &ask->problem, 1, SIZE_MAX, &ask->timeout_ms);
+}
+
+bool srv_json_set_plan(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (!json_is_boolean(value)) return fail_type(ask, value, place, "true or false");
+    ask->plan_only = json_is_true(value);
+    return true;
+}
+
+/* What they hold is for a layer that depends on position to read; srv_ask_bind refuses them on all others. */
+bool srv_json_set_positions(srv_ask *ask, json_t *value, const srv_place *place) {
+    (void)value, (void)place;
+    ask->storage->positions = true;
+    return true;
+}
+
+bool srv_json_set_context_positions(srv_ask *ask, json_t *value, const srv_place *place) {
+    (void)value, (void)place;
+    ask->storage->context_positions = true;
     return true;
 }

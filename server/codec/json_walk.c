@@ -75,12 +75,8 @@ const char *srv_json_quote(const char *text, size_t size, char buffer[SRV_QUOTE_
     return buffer;
 }
 
-/* base64 objects are part of the contract; an object that is none of them is an ordinary wrong type. */
 static bool fail_list(const json_t *value, const srv_place *place, srv_problem *problem, const char *what) {
     char found[SRV_FOUND_SIZE];
-    if (json_object_get(value, "data") != NULL)
-        return srv_place_fail(place, problem, SRV_NOT_SUPPORTED,
-                              "a base64 tensor is not served by this version; nested lists are");
     return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; expected %s",
                           srv_json_found(value, found), what);
 }
@@ -93,7 +89,6 @@ bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *pro
     const json_t *first = json_array_get(value, 0);
     srv_place inner = {place, NULL, 0};
     size_t below = 0;
-    if (json_is_object(first)) return fail_list(first, &inner, problem, what);
     if (json_is_array(first) && limit > 0) {
         if (!srv_json_rank(first, &inner, problem, limit - 1, what, &below)) return false;
     }
@@ -107,6 +102,30 @@ size_t srv_json_count(const json_t *value, size_t depth) {
     for (size_t i = 0; i < count; i++)
         sum += srv_json_count(json_array_get(value, i), depth - 1);
     return sum;
+}
+
+/* Beyond 2^53 a double no longer tells whole numbers apart. */
+bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
+                    size_t high, size_t *out) {
+    static const double limit = 0x1p53;
+    char found[SRV_FOUND_SIZE];
+    if (!json_is_number(value))
+        return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; a whole number is expected",
+                              srv_json_found(value, found));
+    double number = json_number_value(value);
+    if (number != floor(number))
+        return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; a whole number is expected",
+                              srv_json_found(value, found));
+    if (number >= (double)low && number <= limit && (size_t)number <= high) {
+        *out = (size_t)number;
+        return true;
+    }
+    if (high == SIZE_MAX)
+        return srv_place_fail(place, problem, SRV_OUT_OF_RANGE,
+                              "found %s; %zu or more is expected, up to 2^53", srv_json_found(value, found),
+                              low);
+    return srv_place_fail(place, problem, SRV_OUT_OF_RANGE, "found %s; %zu to %zu is expected",
+                          srv_json_found(value, found), low, high);
 }
 
 bool srv_json_float(const json_t *value, const srv_place *place, srv_problem *problem, float *out) {

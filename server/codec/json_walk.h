@@ -35,6 +35,10 @@ bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *pro
  * memory, so the sum fits. */
 size_t srv_json_count(const json_t *value, size_t depth);
 
+/* A whole number from low to high (SIZE_MAX: up to 2^53). */
+bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
+                    size_t high, size_t *out);
+
 /* A JSON number as float32. Refuses other types and what float32 cannot hold; underflow is fine. */
 bool srv_json_float(const json_t *value, const srv_place *place, srv_problem *problem, float *out);
 
@@ -46,10 +50,19 @@ srv_json_setter srv_json_set_model, srv_json_set_layer;
 srv_json_setter srv_json_set_causal, srv_json_set_window, srv_json_set_scale;
 srv_json_setter srv_json_set_outputs, srv_json_set_attention, srv_json_set_scores, srv_json_set_projections;
 srv_json_setter srv_json_set_heads, srv_json_set_queries, srv_json_set_precision;
+srv_json_setter srv_json_set_average_heads, srv_json_set_top_k, srv_json_set_encoding, srv_json_set_dtype;
+srv_json_setter srv_json_set_timeout, srv_json_set_plan;
+srv_json_setter srv_json_set_positions, srv_json_set_context_positions;
+/* Before the tensors that they cut into sequences. */
+srv_json_setter srv_json_set_lengths, srv_json_set_context_lengths;
 /* inputs, context, values stand in this order in the table of fields, before masks and labels, which need the
  * lengths. */
 srv_json_setter srv_json_set_inputs, srv_json_set_context, srv_json_set_values;
 srv_json_setter srv_json_set_padding, srv_json_set_mask, srv_json_set_bias;
 srv_json_setter srv_json_set_tokens, srv_json_set_context_tokens;
+
+/* What several fields have to do with each other, after all have been read: conflicts, and hints for the
+ * client. False: a problem is in the ask. */
+bool srv_json_check_together(srv_ask *ask);
 
 #endif

@@ -27,7 +27,9 @@ typedef struct srv_reply {
 typedef struct srv_call {
     srv_site *site;
     char parameter[SRV_PARAMETER_SIZE]; /* the path's {…} segment, decoded */
-    char *body;                         /* `start` may take the three over and leaves zeros then */
+    const char *query; /* as it stood behind the '?', for routes that take one; stays until the call ends */
+    size_t query_size;
+    char *body; /* `start` may take the three over and leaves zeros then */
     size_t body_size;
     size_t held; /* bytes of the memory budget for the body */
     srv_reply reply;

@@ -99,7 +99,7 @@ void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *c
 
 /* A query where the route takes none: naming the parameter beats ignoring it. */
 static bool check_query(const srv_route *route, const srv_target *target, srv_problem *problem) {
-    if (!target->query || target->query_size == 0 || route->ignores_query) return true;
+    if (!target->query || target->query_size == 0 || route->ignores_query || route->takes_query) return true;
     char name[64] = "";
     size_t size = strcspn(target->query, "=&");
     if (size >= sizeof name) size = sizeof name - 1;
@@ -116,6 +116,8 @@ static void judge(srv_exchange *exchange, const srv_framing *framing) {
     const srv_route *route =
         srv_route_find(&http->options.routes, exchange->method, &target, exchange->call.parameter, problem);
     exchange->route = route;
+    exchange->call.query = target.query;
+    exchange->call.query_size = target.query_size;
     if (!route) return;
     if (route->takes_json && !srv_media_is_json(framing->content_type)) {
         srv_problem_set(

@@ -8,7 +8,8 @@ typedef struct srv_route {
     const char *method; /* "GET" (which answers HEAD too) or "POST" */
     const char *path;   /* as srv_target_matches takes it; also the route's name in the log */
     bool needs_models;  /* 503 until they are loaded */
-    bool ignores_query; /* else a query is a 422 */
+    bool takes_query;   /* `start` reads it */
+    bool ignores_query; /* without either a query is a 422 */
     bool is_quiet;      /* asked for all the time, by probes: logged at level debug, not info */
     bool takes_json;    /* a body is collected and must be of a JSON media type; else it is passed over */
     /* One of the two. `answer` fills in the reply at once, on the HTTP thread: no work of any size. `start`

@@ -17,8 +17,8 @@ static void answered(void *context, srv_answer *answer) {
 }
 
 bool srv_route_attention(srv_call *call) {
-    call->job =
-        srv_pipeline_start(&call->site->service, call->body, call->body_size, call->held, answered, call);
+    call->job = srv_pipeline_start(&call->site->service, call->body, call->body_size, call->held, call->query,
+                                   call->query_size, answered, call);
     if (!call->job)
         return srv_problem_set(&call->reply.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                                "no memory for a job");

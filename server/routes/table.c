@@ -5,6 +5,7 @@ static const srv_route rows[] = {
     {.method = "POST",
      .path = "/v1/attention",
      .needs_models = true,
+     .takes_query = true,
      .takes_json = true,
      .start = srv_route_attention},
     {.method = "GET", .path = "/v1/models", .needs_models = true, .answer = srv_route_models},

@@ -62,12 +62,18 @@ const attn_layer *sample_layer(const char *name) {
 
 srv_ask *sample_request(const char *body, size_t size, const char *layer, attn_plan *plan,
                         srv_problem *problem) {
+    return sample_request_with(body, size, "", layer, plan, problem);
+}
+
+srv_ask *sample_request_with(const char *body, size_t size, const char *query, const char *layer,
+                             attn_plan *plan, srv_problem *problem) {
     srv_ask *ask = NULL;
     attn_error error = {0};
-    if (!srv_json_decode(body, size, &ask, problem)) return NULL;
+    if (!srv_json_decode(body, size, query, strlen(query), &ask, problem)) return NULL;
     if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;
         srv_problem_from_engine(problem, &error);
+        srv_ask_point(ask, problem);
     }
     srv_ask_free(ask);
     return NULL;

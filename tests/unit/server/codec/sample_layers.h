@@ -12,5 +12,8 @@ const attn_layer *sample_layer(const char *name);
 /* Body → ask → bound → planned, as the pipeline does it. The ask, or NULL with the problem. */
 srv_ask *sample_request(const char *body, size_t size, const char *layer, attn_plan *plan,
                         srv_problem *problem);
+/* The same with a query. */
+srv_ask *sample_request_with(const char *body, size_t size, const char *query, const char *layer,
+                             attn_plan *plan, srv_problem *problem);
 
 #endif

@@ -218,14 +218,22 @@ static const struct {
     {ONE "[[0,1],[0,0]]}", 1},
     {ONE "[[1,0],[1,1]]}", 0},
     {ONE "[[1,1],[0,1]]}", 0},
-    {ONE "[[0,0],[0,0]]}", 0},
+    {ONE "[[0,0],[0,0]]}", 1},
+    {ONE "[[[0,0],[0,0]],[[0,0],[1,0]]]}", 0},
     {ONE "[0,1]}", 0},
     {EVEN "[[[0,1],[0,0]]]}", 1},
-    {RAGGED "[[[0]],[[1,1]]]}", 0},
+    {RAGGED "[[[0]],[[1,1]]]}", 1},
     {RAGGED "[[[1]],[[0,1],[0,0]]]}", 1},
+    {ONE "[0,0],\"window\":2,\"return\":{\"precision\":3,\"encoding\":\"base64\"}}", 3},
+    {ONE "[1,1],\"window\":1,\"return\":{\"precision\":3}}", 0},
+    {ONE "[1,1],\"window\":0,\"return\":{\"encoding\":\"base64\"}}", 0},
+    {ONE "[1,1],\"return\":{\"attention\":false,\"average_heads\":true}}", 1},
+    {ONE "[1,1],\"return\":{\"attention\":false,\"heads\":[0]}}", 1},
+    {ONE "[1,1],\"return\":{\"attention\":false,\"queries\":[0]}}", 1},
+    {ONE "[1,1],\"return\":{\"attention\":false,\"scores\":true,\"queries\":[0]}}", 0},
 };
 
-START_TEST(inverted_masks) {
+START_TEST(hints) {
     srv_ask *ask = good(hinted[_i].body, "tiny");
     ck_assert_uint_eq(ask->warning_count, hinted[_i].hints);
     srv_ask_free(ask);
@@ -237,7 +245,7 @@ START_TEST(names_survive_problems) {
     static const char body[] = "{\"bogus\":1,\"inputs\":[],\"layer\":\"x\",\"model\":\"other\"}";
     srv_ask *ask = NULL;
     srv_problem problem = {0};
-    ck_assert(srv_json_decode(body, strlen(body), &ask, &problem));
+    ck_assert(srv_json_decode(body, strlen(body), NULL, 0, &ask, &problem));
     ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
     ck_assert_str_eq(ask->model, "other");
     ck_assert_str_eq(ask->layer_name, "x");
@@ -257,7 +265,7 @@ ATTND_SUITE(json_decode) {
     tcase_add_loop_test(tests, mask_forms, 0, sizeof masks / sizeof *masks);
     tcase_add_test(tests, padding_forms);
     tcase_add_test(tests, bias_forms);
-    tcase_add_loop_test(tests, inverted_masks, 0, sizeof hinted / sizeof *hinted);
+    tcase_add_loop_test(tests, hints, 0, sizeof hinted / sizeof *hinted);
     tcase_add_test(tests, names_survive_problems);
     suite_add_tcase(suite, tests);
     return suite;

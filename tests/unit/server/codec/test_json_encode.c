@@ -16,14 +16,14 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     attn_run *run = NULL;
     srv_ask *ask = NULL;
     srv_text text = {0};
-    ck_assert_msg(srv_json_decode(body, size, &ask, &problem), "%s", problem.detail);
+    ck_assert_msg(srv_json_decode(body, size, NULL, 0, &ask, &problem), "%s", problem.detail);
     ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
                   problem.detail);
     ck_assert_msg(attn_plan_make(&ask->request, 1, &plan, &error) == ATTN_OK, "%s", error.text);
     ck_assert_int_eq(attn_pool_new(1, &pool, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
-    ck_assert(srv_json_encode(ask, model->name, 0, run, &text));
+    ck_assert(srv_json_encode(ask, model->name, 0, run, &text, &problem));
     srv_text_append(&text, "", 1);
     attn_run_free(run);
     attn_pool_free(pool);

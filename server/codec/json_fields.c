@@ -1,0 +1,120 @@
+/* The table, and names that are not in it (json_fields.h). No state: any thread. */
+#include "json_fields.h"
+
+#include <stdint.h>
+#include <string.h>
+
+static const srv_field return_fields[] = {
+    {"outputs", srv_json_set_outputs, NULL, SRV_FIELD_BOOLEAN},
+    {"attention", srv_json_set_attention, NULL, SRV_FIELD_BOOLEAN},
+    {"scores", srv_json_set_scores, NULL, SRV_FIELD_BOOLEAN},
+    {"projections", srv_json_set_projections, NULL, SRV_FIELD_BOOLEAN},
+    {"heads", srv_json_set_heads, NULL, SRV_FIELD_NUMBERS},
+    {"queries", srv_json_set_queries, NULL, SRV_FIELD_NUMBERS},
+    {"average_heads", srv_json_set_average_heads, NULL, SRV_FIELD_BOOLEAN},
+    {"top_k", srv_json_set_top_k, NULL, SRV_FIELD_NUMBER},
+    {"stats", NULL, NULL, SRV_FIELD_BOOLEAN},
+    {"precision", srv_json_set_precision, NULL, SRV_FIELD_NUMBER},
+    {"encoding", srv_json_set_encoding, NULL, SRV_FIELD_TEXT},
+    {"dtype", srv_json_set_dtype, NULL, SRV_FIELD_TEXT},
+    {NULL, NULL, NULL, SRV_FIELD_BODY},
+};
+
+/* Lengths before the tensors that they cut, tensors before what needs the sequences' lengths. */
+const srv_field srv_fields[] = {
+    {"model", srv_json_set_model, NULL, SRV_FIELD_TEXT},
+    {"layer", srv_json_set_layer, NULL, SRV_FIELD_NUMBER_OR_TEXT},
+    {"lengths", srv_json_set_lengths, NULL, SRV_FIELD_NUMBERS},
+    {"context_lengths", srv_json_set_context_lengths, NULL, SRV_FIELD_NUMBERS},
+    {"inputs", srv_json_set_inputs, NULL, SRV_FIELD_BODY},
+    {"context", srv_json_set_context, NULL, SRV_FIELD_BODY},
+    {"values", srv_json_set_values, NULL, SRV_FIELD_BODY},
+    {"causal", srv_json_set_causal, NULL, SRV_FIELD_BOOLEAN_OR_TEXT},
+    {"window", srv_json_set_window, NULL, SRV_FIELD_NUMBER},
+    {"key_padding_mask", srv_json_set_padding, NULL, SRV_FIELD_BODY},
+    {"attention_mask", srv_json_set_mask, NULL, SRV_FIELD_BODY},
+    {"bias", srv_json_set_bias, NULL, SRV_FIELD_BODY},
+    {"positions", srv_json_set_positions, NULL, SRV_FIELD_BODY},
+    {"context_positions", srv_json_set_context_positions, NULL, SRV_FIELD_BODY},
+    {"scale", srv_json_set_scale, NULL, SRV_FIELD_NUMBER},
+    {"return", NULL, return_fields, SRV_FIELD_BODY},
+    {"tokens", srv_json_set_tokens, NULL, SRV_FIELD_TEXTS},
+    {"context_tokens", srv_json_set_context_tokens, NULL, SRV_FIELD_TEXTS},
+    {"sublayer", NULL, NULL, SRV_FIELD_TEXT},
+    {"retain", NULL, NULL, SRV_FIELD_BOOLEAN},
+    {"timeout_ms", srv_json_set_timeout, NULL, SRV_FIELD_NUMBER},
+    {"plan", srv_json_set_plan, NULL, SRV_FIELD_BOOLEAN},
+    {NULL, NULL, NULL, SRV_FIELD_BODY},
+};
+
+const srv_field *srv_field_find(const srv_field *table, const char *name) {
+    for (; table->name != NULL; table++)
+        if (strcmp(table->name, name) == 0) return table;
+    return NULL;
+}
+
+const srv_field *srv_field_of_parameter(const char *name) {
+    const srv_field *found = srv_field_find(srv_fields, name);
+    return found != NULL ? found : srv_field_find(return_fields, name);
+}
+
+static size_t least(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* Insertions, deletions and replacements that turn one name into the other (Levenshtein 1965), in one row of
+ * the usual matrix. Only the first NAME_LIMIT bytes of a client's name count. */
+enum { NAME_LIMIT = 64 };
+
+static size_t edit_distance(const char *known, const char *name) {
+    size_t row[NAME_LIMIT + 1], length = strnlen(name, NAME_LIMIT);
+    for (size_t j = 0; j <= length; j++)
+        row[j] = j;
+    for (size_t i = 1; known[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= length; j++) {
+            size_t replaced = diagonal + (known[i - 1] != name[j - 1]);
+            diagonal = row[j];
+            row[j] = least(replaced, least(row[j - 1], row[j]) + 1);
+        }
+    }
+    return row[length];
+}
+
+/* `parameters`: only those that can stand in a query. Keeps *shortest, so that a second table can join in. */
+static const char *nearer_name(const srv_field *table, const char *name, bool parameters, const char *nearest,
+                               size_t *shortest) {
+    for (; table->name != NULL; table++) {
+        if (parameters && table->kind == SRV_FIELD_BODY) continue;
+        size_t distance = edit_distance(table->name, name);
+        if (distance >= *shortest) continue;
+        *shortest = distance;
+        nearest = table->name;
+    }
+    return nearest;
+}
+
+bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_place *place,
+                            srv_problem *problem) {
+    char quote[SRV_QUOTE_SIZE];
+    size_t shortest = SIZE_MAX;
+    srv_json_quote(name, strlen(name), quote);
+    /* A long name would be cut in a pointer: then the object that holds it must do. */
+    srv_place inside = {place, name, 0};
+    const srv_place *at = strlen(name) <= NAME_LIMIT ? &inside : place;
+    const char *above = table == srv_fields && srv_field_find(return_fields, name) != NULL ? "return." : "";
+    const char *nearest = *above != '\0' ? name : nearer_name(table, name, false, "", &shortest);
+    return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD,
+                          "unknown field '%s'; the nearest known name is '%s%s'", quote, above, nearest);
+}
+
+bool srv_field_fail_parameter(const char *name, srv_problem *problem) {
+    char quote[SRV_QUOTE_SIZE];
+    size_t shortest = SIZE_MAX;
+    srv_json_quote(name, strlen(name), quote);
+    const char *nearest = nearer_name(srv_fields, name, true, "", &shortest);
+    nearest = nearer_name(return_fields, name, true, nearest, &shortest);
+    return srv_problem_set(problem, SRV_UNKNOWN_FIELD, SRV_WHERE_PARAMETER, name,
+                           "unknown parameter '%s'; the nearest known name is '%s'", quote, nearest);
+}

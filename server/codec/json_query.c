@@ -1,0 +1,75 @@
+/* Query → JSON values (json_query.h), by the kinds in the table of fields. */
+#include "json_query.h"
+
+#include "json_fields.h"
+#include "query.h"
+
+#include <string.h>
+
+/* JSON's own grammar of numbers: "0x10" and "inf" stay text. */
+static json_t *number_of(const char *text) {
+    json_t *number = json_loads(text, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+    if (json_is_number(number)) return number;
+    json_decref(number);
+    return json_string(text);
+}
+
+static json_t *boolean_of(const char *text) {
+    if (strcmp(text, "true") == 0 || strcmp(text, "1") == 0) return json_true();
+    if (strcmp(text, "false") == 0 || strcmp(text, "0") == 0) return json_false();
+    return json_string(text);
+}
+
+static json_t *list_of(const srv_parameter *parameter, json_t *(*item_of)(const char *text)) {
+    json_t *list = json_array();
+    bool empty = parameter->count == 1 && parameter->values[0][0] == '\0';
+    for (size_t i = 0; i < parameter->count && !empty; i++)
+        if (json_array_append_new(list, item_of(parameter->values[i])) != 0) {
+            json_decref(list);
+            return NULL;
+        }
+    return list;
+}
+
+static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
+    const char *text = parameter->values[0];
+    switch (kind) {
+    case SRV_FIELD_NUMBERS: return list_of(parameter, number_of);
+    case SRV_FIELD_TEXTS: return list_of(parameter, json_string);
+    case SRV_FIELD_BOOLEAN:
+    case SRV_FIELD_BOOLEAN_OR_TEXT: return boolean_of(text);
+    case SRV_FIELD_NUMBER:
+    case SRV_FIELD_NUMBER_OR_TEXT: return number_of(text);
+    case SRV_FIELD_TEXT:
+    case SRV_FIELD_BODY: break;
+    }
+    return json_string(text);
+}
+
+static bool add(json_t *options, const srv_parameter *parameter, srv_problem *problem) {
+    const char *name = parameter->name;
+    const srv_field *field = srv_field_of_parameter(name);
+    if (field == NULL) return srv_field_fail_parameter(name, problem);
+    if (field->kind == SRV_FIELD_BODY)
+        return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
+                               "'%s' in the query; it is expected in the body", name);
+    bool is_list = field->kind == SRV_FIELD_NUMBERS || field->kind == SRV_FIELD_TEXTS;
+    if (parameter->count > 1 && !is_list)
+        return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
+                               "found %zu values; '%s' takes one, and commas split lists", parameter->count,
+                               name);
+    if (json_object_set_new(options, name, value_of(parameter, field->kind)) == 0) return true;
+    return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");
+}
+
+json_t *srv_json_query(const char *query, size_t size, srv_problem *problem) {
+    srv_query split;
+    json_t *options = json_object();
+    srv_query_split(query, size, &split, problem);
+    for (size_t i = 0; i < split.count && options != NULL; i++)
+        add(options, split.parameters + i, problem);
+    srv_query_done(&split);
+    if (options == NULL)
+        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");
+    return options;
+}
