@@ -11,26 +11,38 @@ enum {
     /* An array or object: the struct, and the table that even an empty one gets (8 places, or 8 hash buckets
      * and the keys). */
     BYTES_A_CONTAINER = 256,
+    /* A string of Jansson: the token's buffer, which has doubled, beside the copy; later that copy beside the
+     * float32 that base64 of binary16 becomes, half as much again. */
+    BYTES_A_CHARACTER = 3,
     /* "-1.17549435e-38," and the brackets that rows of one number have. */
     BYTES_A_NUMBER = 20,
+    /* Four bytes as base64: five and a third. */
+    BYTES_A_CODE = 6,
     /* The small fields of an answer, warnings included. */
     BYTES_OF_FIELDS = 8192,
     /* A sequence's lengths in the shape, a selected head or query: a number each. */
     BYTES_A_LENGTH = 48,
+    /* The members around one sequence's tensors: names, and dtype, shape and quotes of base64. */
+    BYTES_A_SEQUENCE = 1024,
     /* A token label back as text: at worst each byte as \uXXXX. */
     LONGEST_ESCAPE = 6,
 };
 
 size_t srv_cost_of_tree(const char *body, size_t size) {
-    size_t commas = 0, containers = 0;
+    size_t commas = 0, containers = 0, characters = 0;
+    bool inside = false; /* a string */
     for (size_t i = 0; i < size; i++) {
         commas += body[i] == ',';
         containers += body[i] == '[' || body[i] == '{';
+        if (body[i] == '"') inside = !inside;
+        characters += inside;
+        if (inside && body[i] == '\\') i++; /* what it escapes ends no string */
     }
-    size_t values, tree, total;
+    size_t values, tree, strings, total;
     /* As many values as commas, and one more in each container. */
     if (!attn_size_add(commas, containers, &values) || !attn_size_mul(values, BYTES_A_VALUE, &values) ||
         !attn_size_mul(containers, BYTES_A_CONTAINER, &tree) || !attn_size_add(values, tree, &total) ||
+        !attn_size_mul(characters, BYTES_A_CHARACTER, &strings) || !attn_size_add(total, strings, &total) ||
         !attn_size_add(total, size, &total))
         return SIZE_MAX;
     return total;
@@ -46,13 +58,14 @@ static size_t labels_cost(const json_t *labels) {
 }
 
 size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan) {
-    size_t numbers, lengths, total;
-    size_t listed = plan->request.sequence_count;
-    if (!attn_size_add(listed, plan->request.head_count + plan->request.query_count, &listed) ||
-        !attn_size_mul(plan->result_floats, BYTES_A_NUMBER, &numbers) ||
-        /* With top_k an index stands beside each weight. */
-        !attn_size_add(numbers, plan->request.top_k > 0 ? numbers : 0, &numbers) ||
-        !attn_size_mul(listed, BYTES_A_LENGTH, &lengths) || !attn_size_add(numbers, lengths, &total) ||
+    const attn_request *request = &plan->request;
+    size_t numbers, lengths, total, listed;
+    size_t number = ask->base64 ? BYTES_A_CODE : BYTES_A_NUMBER;
+    size_t sequence = ask->base64 || request->top_k > 0 ? BYTES_A_SEQUENCE : BYTES_A_LENGTH;
+    if (!attn_size_mul(plan->result_floats, number, &numbers) ||
+        !attn_size_mul(request->sequence_count, sequence, &lengths) ||
+        !attn_size_mul(request->head_count + request->query_count, BYTES_A_LENGTH, &listed) ||
+        !attn_size_add(numbers, lengths, &total) || !attn_size_add(total, listed, &total) ||
         !attn_size_add(total, labels_cost(ask->tokens) + labels_cost(ask->context_tokens) + BYTES_OF_FIELDS,
                        &total))
         return SIZE_MAX;

@@ -1,6 +1,7 @@
 /* JSON and HTTP. */
 #include "cases.h"
 
+#include "tests/support/german_locale.h"
 #include "tests/support/temporary.h"
 
 #include <stdlib.h>
@@ -38,19 +39,6 @@ START_TEST(number_forms) {
 }
 END_TEST
 
-/* Makes the locale in a folder of its own: no machine need have it installed. */
-static char *make_german_locale(void) {
-    char *folder = temporary_folder(), *path = temporary_path(folder, "de_DE.UTF-8");
-    process_result made = process_run(
-        (const char *const[]){"/usr/bin/localedef", "--no-archive", "-i", "de_DE", "-f", "UTF-8", path, NULL},
-        NULL, NULL, 0);
-    ck_assert_msg(made.code == 0, "localedef cannot make de_DE.UTF-8 (Debian: package locales): %s",
-                  made.errors);
-    process_result_done(&made);
-    free(path);
-    return folder;
-}
-
 static void check_point(const char *const environment[]) {
     test_daemon *daemon = &case_daemon;
     daemon_start(daemon, (const char *const[]){"--workers", "2", NULL}, environment);
@@ -64,7 +52,7 @@ static void check_point(const char *const environment[]) {
 }
 
 START_TEST(decimal_comma) {
-    char *folder = make_german_locale(), *place = NULL;
+    char *folder = german_locale_folder(), *place = NULL;
     ck_assert_int_gt(asprintf(&place, "LOCPATH=%s", folder), 0);
     /* glibc never frees the list that it makes of LOCPATH; a library of the daemon's asks for the POSIX
      * locale. */

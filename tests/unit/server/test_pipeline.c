@@ -50,7 +50,7 @@ static srv_job *start(fixture *f, const char *body) {
     char *copy = strdup(body);
     size_t size = strlen(body);
     ck_assert(srv_budget_take(&f->budget, size));
-    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, answered, f);
+    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, NULL, 0, answered, f);
     ck_assert_ptr_nonnull(job);
     return job;
 }
