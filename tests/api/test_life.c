@@ -40,6 +40,32 @@ START_TEST(ends_while_loading) {
 }
 END_TEST
 
+/* Until the models are there, requests are told to come back, and probes that look at life alone are answered. */
+START_TEST(before_ready_is_503) {
+    static const char body[] = "{\"inputs\":[[1,0,0,0]]}";
+    test_daemon daemon;
+    daemon_start_unready(&daemon, NULL, NULL);
+    for (long status = 0; status != 200;) {
+        http_answer answer = http_post(daemon.url, "/v1/attention", body);
+        status = answer.status;
+        if (status != 200) {
+            api_check_problem(&answer, 503, "loading");
+            char *retry = http_header(&answer, "Retry-After");
+            ck_assert_msg(retry && strtol(retry, NULL, 10) > 0, "Retry-After: %s", retry);
+            free(retry);
+        }
+        http_done(&answer);
+        answer = http_get(daemon.url, "/livez");
+        ck_assert_int_eq(answer.status, 200);
+        http_done(&answer);
+    }
+    http_answer answer = http_get(daemon.url, "/readyz");
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    daemon_stop(&daemon);
+}
+END_TEST
+
 START_TEST(ends_by_sigint_too) {
     test_daemon daemon;
     daemon_start(&daemon, NULL, NULL);
@@ -99,6 +125,46 @@ START_TEST(ends_after_the_running_request) {
     process_done(&daemon.process);
     http_raw_close(&raw);
     free(body);
+}
+END_TEST
+
+/* The log's form and level are what was asked for, one object a line. */
+START_TEST(log_lines_are_json) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--log-format", "json", NULL}, NULL);
+    http_answer answer = http_send("POST", daemon.url, "/v1/attention",
+                                   (const char *const[]){"X-Request-Id: a\"b\\", NULL}, "{}", 2);
+    ck_assert_int_eq(answer.status, 422);
+    http_done(&answer);
+    process_signal(&daemon.process, SIGTERM);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    char *log = process_errors(&daemon.process), *rest = log, *line;
+    bool told = false;
+    while ((line = strsep(&rest, "\n")) && *line) {
+        json_t *entry = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_msg(json_is_object(entry), "%s", line);
+        const char *id = json_string_value(json_object_get(entry, "id"));
+        told |=
+            id && strcmp(id, "a\"b\\") == 0 && json_integer_value(json_object_get(entry, "status")) == 422;
+        json_decref(entry);
+    }
+    ck_assert_msg(told, "the request is not logged with its id and status");
+    free(log);
+    process_done(&daemon.process);
+}
+END_TEST
+
+START_TEST(error_level_is_silent) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--log-level", "error", NULL}, NULL);
+    http_answer answer = http_get(daemon.url, "/nothing");
+    http_done(&answer);
+    process_signal(&daemon.process, SIGTERM);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    char *log = process_errors(&daemon.process);
+    ck_assert_str_eq(log, "");
+    free(log);
+    process_done(&daemon.process);
 }
 END_TEST
 
@@ -202,7 +268,10 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, ends_when_idle);
     tcase_add_test(tests, ends_with_open_connections);
     tcase_add_test(tests, ends_while_loading);
+    tcase_add_test(tests, before_ready_is_503);
     tcase_add_test(tests, ends_by_sigint_too);
+    tcase_add_test(tests, log_lines_are_json);
+    tcase_add_test(tests, error_level_is_silent);
     tcase_add_test(tests, ends_after_the_running_request);
     tcase_add_test(tests, taken_port_is_one_clear_line);
     tcase_add_test(tests, every_wrong_setting_is_told);

@@ -110,7 +110,7 @@ symbol() {
     fresh
     mkdir -p "objects/$(dirname "$1")"
     printf '\nvoid %s(void) {}\n' "$2" >"$1"
-    ${CC:-cc} -c -o "objects/${1%.c}.o" "$1"
+    ${CC:-cc} -w -c -o "objects/${1%.c}.o" "$1"
     if output=$(sh "$rules/symbols.sh" 2>&1); then
         echo "lint self-check: symbols accepts $2 in $1"
         failed=1
@@ -119,7 +119,7 @@ symbol() {
         failed=1
     fi
     sed -i 's/^void/static void/' "$1"
-    ${CC:-cc} -c -o "objects/${1%.c}.o" "$1"
+    ${CC:-cc} -w -c -o "objects/${1%.c}.o" "$1"
     accept symbols
 }
 symbol engine/base/a.c srv_a
