@@ -6,10 +6,10 @@
 
 #include "server/codec/json.h"
 #include "server/jobs/cost.h"
+#include "server/obs/clock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
-#include <time.h>
 
 typedef enum job_phase { JOB_DECODING, JOB_RUNNING, JOB_ENDING } job_phase;
 
@@ -39,15 +39,9 @@ struct srv_job {
     double since; /* when the present stage began, in milliseconds */
 };
 
-static double now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
-
 /* The time since the last lap, which ends a stage and begins the next. */
 static double lap(srv_job *job) {
-    double now = now_ms(), passed = now - job->since;
+    double now = srv_clock_ms(), passed = now - job->since;
     job->since = now;
     return passed;
 }
@@ -272,7 +266,7 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
                   .held = held,
                   .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
-                  .since = now_ms()};
+                  .since = srv_clock_ms()};
     pthread_mutex_init(&job->lock, NULL);
     atomic_fetch_add(&service->waiting, 1);
     attn_pool_submit(service->pool, &job->decoding);

@@ -9,22 +9,16 @@
 #include "exchange.h"
 
 #include "server/http/media.h"
+#include "server/obs/clock.h"
 
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <time.h>
 
 /* How much of a body is swallowed beyond the limit before the connection is given up. */
 #define SWALLOWED_BEYOND ((size_t)64 << 20)
-
-double srv_now_ms(void) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
-}
 
 static srv_connection *place_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
@@ -89,7 +83,7 @@ void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *c
     exchange->connection = connection;
     exchange->place = place_of(connection);
     exchange->call.site = http->options.site;
-    exchange->began = exchange->ended = srv_now_ms();
+    exchange->began = exchange->ended = srv_clock_ms();
     pthread_mutex_lock(&http->lock);
     http->active++;
     if (exchange->place) exchange->place->exchange = exchange;
@@ -201,7 +195,6 @@ static enum MHD_Result start(srv_exchange *exchange) {
                         http->running.limit);
         return answer(exchange);
     }
-    exchange->runs = true;
     call->body = exchange->body.data;
     call->body_size = exchange->body.size;
     call->held = exchange->body.held;
@@ -220,6 +213,7 @@ static enum MHD_Result start(srv_exchange *exchange) {
 void srv_call_finish(srv_call *call) {
     srv_exchange *exchange = (srv_exchange *)call;
     srv_http *http = exchange->http;
+    srv_budget_give(&http->running, 1); /* a client that reads slowly keeps no one else waiting */
     pthread_mutex_lock(&http->lock);
     call->job = NULL;
     exchange->stage = SRV_STAGE_READY;
@@ -239,7 +233,7 @@ srv_load srv_call_load(const srv_call *call) {
 
 /* The request is complete. */
 static enum MHD_Result on_end(srv_exchange *exchange) {
-    exchange->ended = srv_now_ms();
+    exchange->ended = srv_clock_ms();
     if (exchange->call.reply.problem.id != SRV_NO_PROBLEM) return answer(exchange);
     if (exchange->route->start) return start(exchange);
     exchange->route->answer(&exchange->call);
@@ -275,7 +269,6 @@ void srv_exchange_completed(void *cls, struct MHD_Connection *connection, void *
     free(exchange->call.body);
     free(exchange->call.reply.body);
     srv_budget_give(http->options.memory, exchange->call.held + exchange->call.reply.held);
-    if (exchange->runs) srv_budget_give(&http->running, 1);
 
     pthread_mutex_lock(&http->lock);
     http->active--;

@@ -66,7 +66,6 @@ struct srv_exchange {
     srv_body body;
     size_t received;     /* bytes of the body, kept or not */
     double began, ended; /* first line, last byte of the body; milliseconds */
-    bool runs;           /* holds one of http->running */
     bool closes;         /* the connection ends with this answer */
     int status;          /* sent; 0: none */
     size_t sent;         /* bytes of the answer's body */
@@ -109,7 +108,5 @@ void srv_answer_last_word(srv_exchange *exchange);
 
 /* Logs and counts an exchange that ends (record.c). */
 void srv_exchange_record(const srv_exchange *exchange, enum MHD_RequestTerminationCode how);
-
-double srv_now_ms(void);
 
 #endif

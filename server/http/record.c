@@ -1,6 +1,7 @@
 /* What is kept of a finished exchange: its log line, its counts, and how it ended where no answer tells. Any
  * thread that ends exchanges. */
 #include "exchange.h"
+#include "server/obs/clock.h"
 
 static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
     const srv_reply *reply = &exchange->call.reply;
@@ -20,7 +21,7 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_ms("parse", timing->parse),
         srv_field_ms("compute", timing->compute),
         srv_field_ms("encode", timing->encode),
-        srv_field_ms("total", srv_now_ms() - exchange->began),
+        srv_field_ms("total", srv_clock_ms() - exchange->began),
     };
     bool is_quiet = exchange->route && exchange->route->is_quiet;
     srv_log_level level = exchange->status >= 500 && exchange->status != 503 ? SRV_LOG_ERROR
@@ -41,7 +42,7 @@ static void count_times(const srv_exchange *exchange, srv_metrics *metrics) {
     count_stage(metrics, SRV_TIME_PARSE, timing->parse);
     count_stage(metrics, SRV_TIME_COMPUTE, timing->compute);
     count_stage(metrics, SRV_TIME_ENCODE, timing->encode);
-    srv_metrics_time(metrics, SRV_TIME_TOTAL, srv_now_ms() - exchange->began);
+    srv_metrics_time(metrics, SRV_TIME_TOTAL, srv_clock_ms() - exchange->began);
 }
 
 /* An exchange that the library did not bring to its end. */

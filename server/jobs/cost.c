@@ -11,7 +11,9 @@ enum {
     /* An array or object: the struct, and the table that even an empty one gets (8 places, or 8 hash buckets
      * and the keys). */
     BYTES_A_CONTAINER = 256,
-    /* A string of Jansson: the token's buffer, which has doubled, beside the copy; later that copy beside the
+    /* A string of Jansson beyond that: its characters have a block of their own. */
+    BYTES_A_STRING = 32,
+    /* A character of one: the token's buffer, which has doubled, beside the copy; later that copy beside the
      * float32 that base64 of binary16 becomes, half as much again. */
     BYTES_A_CHARACTER = 3,
     /* "-1.17549435e-38," and the brackets that rows of one number have. */
@@ -29,21 +31,25 @@ enum {
 };
 
 size_t srv_cost_of_tree(const char *body, size_t size) {
-    size_t commas = 0, containers = 0, characters = 0;
+    size_t commas = 0, containers = 0, strings = 0, characters = 0;
     bool inside = false; /* a string */
     for (size_t i = 0; i < size; i++) {
         commas += body[i] == ',';
         containers += body[i] == '[' || body[i] == '{';
-        if (body[i] == '"') inside = !inside;
+        if (body[i] == '"') {
+            inside = !inside;
+            strings += inside;
+        }
         characters += inside;
         if (inside && body[i] == '\\') i++; /* what it escapes ends no string */
     }
-    size_t values, tree, strings, total;
+    size_t values, tree, total;
     /* As many values as commas, and one more in each container. */
     if (!attn_size_add(commas, containers, &values) || !attn_size_mul(values, BYTES_A_VALUE, &values) ||
         !attn_size_mul(containers, BYTES_A_CONTAINER, &tree) || !attn_size_add(values, tree, &total) ||
-        !attn_size_mul(characters, BYTES_A_CHARACTER, &strings) || !attn_size_add(total, strings, &total) ||
-        !attn_size_add(total, size, &total))
+        !attn_size_mul(characters, BYTES_A_CHARACTER, &characters) ||
+        !attn_size_mul(strings, BYTES_A_STRING, &strings) || !attn_size_add(total, characters, &total) ||
+        !attn_size_add(total, strings, &total) || !attn_size_add(total, size, &total))
         return SIZE_MAX;
     return total;
 }
