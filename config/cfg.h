@@ -34,6 +34,9 @@ typedef struct cfg_texts {
 typedef enum cfg_log_format { CFG_LOG_TEXT, CFG_LOG_JSON } cfg_log_format;
 typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
 
+/* Where a value comes from, from weak to strong. */
+typedef enum cfg_source { CFG_FROM_DEFAULT, CFG_FROM_FILE, CFG_FROM_ENVIRONMENT, CFG_FROM_FLAG } cfg_source;
+
 /* Everything that can be set; owned by the caller of cfg_load. */
 typedef struct cfg_settings {
     cfg_listen *listen;
@@ -59,6 +62,9 @@ typedef struct cfg_settings {
     size_t swallow;        /* on the rest of a refused body */
     int log_format;        /* cfg_log_format */
     int log_level;         /* cfg_log_level */
+
+    char *file;          /* the settings file; NULL: none */
+    cfg_source *sources; /* of each row of the table; cfg_show tells */
 
     char **arguments; /* what is neither a flag nor a flag's value, in order; the strings are argv's */
     size_t argument_count;
@@ -89,6 +95,14 @@ void cfg_problems_done(cfg_problems *problems);
 
 /* Writes the list of settings for --help: flag, environment name, place in the file, default. */
 void cfg_help(FILE *out);
+
+/* Writes every setting with its value, as the setter takes it ("-": none), and its origin: "default", "file
+ * PATH", "environment NAME" or "flag --NAME". One line each. */
+void cfg_show(const cfg_settings *settings, FILE *out);
+
+/* The settings that are numbers, one after the other: *name is the place in the file ("limits.max_body").
+ * False behind the last. */
+bool cfg_number_at(const cfg_settings *settings, size_t index, const char **name, size_t *number);
 
 /* This process's environment; the only place of the program that reads it. */
 char **cfg_environment(void);

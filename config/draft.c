@@ -221,6 +221,7 @@ static void set_heads(cfg_draft *draft, const cfg_row *row, cfg_source source, c
     draft->head_counts = grown;
     cfg_head_count entry = {.model = copy(draft, text, (size_t)(equals - text)),
                             .heads = heads,
+                            .row = row,
                             .kv = row->kind == CFG_KIND_KV_HEADS,
                             .source = source,
                             .origin = copy(draft, origin, strlen(origin))};
@@ -230,6 +231,16 @@ static void set_heads(cfg_draft *draft, const cfg_row *row, cfg_source source, c
         free(entry.model);
         free(entry.origin);
     }
+}
+
+void cfg_draft_init(cfg_draft *draft, cfg_problems *problems) {
+    *draft = (cfg_draft){.problems = problems};
+    draft->settings.sources = calloc(cfg_row_count, sizeof *draft->settings.sources);
+    if (!draft->settings.sources) problems->out_of_memory = true;
+}
+
+static void note_source(cfg_draft *draft, const cfg_row *row, cfg_source source) {
+    if (draft->settings.sources) draft->settings.sources[row - cfg_rows] = source;
 }
 
 void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
@@ -246,6 +257,8 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
     case CFG_KIND_KV_HEADS: set_heads(draft, row, source, origin, text); break;
     case CFG_KIND_CONFIG: break; /* the loader has opened it already */
     }
+    /* Heads come to count when their model is known. */
+    if (row->kind != CFG_KIND_HEADS && row->kind != CFG_KIND_KV_HEADS) note_source(draft, row, source);
 }
 
 static bool is_list(const cfg_row *row) {
@@ -275,6 +288,7 @@ void cfg_draft_finish(cfg_draft *draft) {
         if (entry->source == CFG_FROM_FILE && draft->models_source != CFG_FROM_FILE) continue;
         if (model && entry->kv) model->kv_heads = entry->heads;
         if (model && !entry->kv) model->heads = entry->heads;
+        if (model) note_source(draft, entry->row, entry->source);
         if (!model) {
             cfg_problem(draft->problems, entry->origin,
                         "no model '%s' is configured; --model %s=PATH does that", entry->model, entry->model);
@@ -301,6 +315,8 @@ void cfg_settings_done(cfg_settings *settings) {
     free(settings->cors_origins.items);
     free(settings->listen);
     free(settings->models);
+    free(settings->file);
+    free(settings->sources);
     free(settings->arguments);
     *settings = (cfg_settings){0};
 }

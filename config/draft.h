@@ -4,11 +4,9 @@
 
 #include "schema.h"
 
-/* From weak to strong. */
-typedef enum cfg_source { CFG_FROM_DEFAULT, CFG_FROM_FILE, CFG_FROM_ENVIRONMENT, CFG_FROM_FLAG } cfg_source;
-
 /* One NAME=H, kept until all models are known. */
 typedef struct cfg_head_count {
+    const cfg_row *row;
     char *model;
     size_t heads;
     bool kv;
@@ -28,6 +26,9 @@ typedef struct cfg_draft {
 /* Adds "origin: text" to the problems. */
 __attribute__((format(printf, 3, 4))) void cfg_problem(cfg_problems *problems, const char *origin,
                                                        const char *format, ...);
+
+/* Makes a draft with room for every row's source; a lack of memory goes to the problems. */
+void cfg_draft_init(cfg_draft *draft, cfg_problems *problems);
 
 /* Sets one value of a row; lists grow by one. `origin` names source and setting for the problem. Sources are
  * to be fed from weak to strong. */

@@ -109,7 +109,10 @@ static void apply_file(cfg_draft *draft, const command_line *line, char **enviro
     for (size_t i = 0; i < line->flag_count; i++) {
         if (line->flags[i].row->kind == CFG_KIND_CONFIG) path = line->flags[i].value;
     }
-    if (path) cfg_file_read(draft, path);
+    if (!path) return;
+    draft->settings.file = strdup(path);
+    if (!draft->settings.file) draft->problems->out_of_memory = true;
+    cfg_file_read(draft, path);
 }
 
 static void apply_environment(cfg_draft *draft, char **environment) {
@@ -141,7 +144,8 @@ static void apply_flags(cfg_draft *draft, const command_line *line) {
 
 cfg_outcome cfg_load(int argc, char **argv, char **environment, cfg_settings *out, cfg_problems *problems) {
     *problems = (cfg_problems){0};
-    cfg_draft draft = {.problems = problems};
+    cfg_draft draft;
+    cfg_draft_init(&draft, problems);
     command_line line = {0};
     cfg_outcome outcome = CFG_REFUSED;
 

@@ -59,6 +59,7 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     attn_code code = attn_blas_self_test(error);
     if (code != ATTN_OK) return code;
     app->site.self_test = "passed";
+    app->site.settings = app->settings;
     size_t memory = app->settings->memory ? app->settings->memory : srv_free_memory() / 2;
     srv_budget_init(&app->memory, memory);
     service->budget = &app->memory;
@@ -168,6 +169,8 @@ attn_code srv_app_load_models(srv_app *app, attn_error *error) {
     for (size_t i = 0; i < srv_models_count(models); i++)
         log_model(app, srv_models_at(models, i));
     srv_models_publish(models);
+    /* Only a daemon lives long enough for somebody to ask. */
+    if (app->http) app->digests = srv_digests_start(models);
     return ATTN_OK;
 }
 
@@ -191,10 +194,12 @@ bool srv_app_drain(srv_app *app, int signals) {
 
 void srv_app_close(srv_app *app) {
     srv_http_free(app->http);
+    srv_digests_free(app->digests);
     attn_pool_free(app->site.service.pool);
     srv_models_free(app->site.service.models);
     srv_metrics_free(app->site.metrics);
     app->http = NULL;
+    app->digests = NULL;
     app->site.service = (srv_service){0};
     app->site.metrics = NULL;
 }

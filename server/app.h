@@ -4,6 +4,7 @@
 #define SRV_APP_H
 
 #include "config/cfg.h"
+#include "server/digests.h"
 #include "server/http/http.h"
 #include "server/obs/log.h"
 #include "server/routes/site.h"
@@ -13,7 +14,8 @@ typedef struct srv_app {
     srv_log log;
     srv_budget memory; /* bytes that requests may hold together */
     srv_site site;
-    srv_http *http; /* NULL: no port */
+    srv_http *http;       /* NULL: no port */
+    srv_digests *digests; /* NULL: none */
 } srv_app;
 
 /* Proves the matrix library right, starts the workers, and makes room for models: all that computing needs.

@@ -6,8 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* A model's digest: written once, then announced. */
+typedef struct digest {
+    char text[SRV_DIGEST_SIZE];
+    atomic_bool is_known;
+} digest;
+
 struct srv_models {
     attn_model **list;
+    digest *digests; /* beside the list, from the publication on; NULL without memory: never known */
     size_t count;
     atomic_bool ready; /* set after the last change: whoever sees it sees the list */
 };
@@ -23,6 +30,7 @@ void srv_models_free(srv_models *models) {
     for (size_t i = 0; i < models->count; i++)
         attn_model_free(models->list[i]);
     free(models->list);
+    free(models->digests);
     free(models);
 }
 
@@ -77,6 +85,7 @@ attn_code srv_models_load(srv_models *models, const attn_model_source *sources, 
 }
 
 void srv_models_publish(srv_models *models) {
+    models->digests = calloc(models->count, sizeof *models->digests);
     atomic_store(&models->ready, true);
 }
 
@@ -98,6 +107,31 @@ const attn_model *srv_models_find(const srv_models *models, const char *name) {
         if (strcmp(models->list[i]->name, name) == 0) return models->list[i];
     }
     return NULL;
+}
+
+const attn_layer *srv_models_layer(const attn_model *model, const char *index_or_name) {
+    const attn_layer *layer = attn_model_layer_named(model, index_or_name);
+    if (layer) return layer;
+    size_t index = 0;
+    for (const char *c = index_or_name; *c != '\0' || c == index_or_name; c++) {
+        bool is_digit = *c >= '0' && *c <= '9';
+        if (!is_digit || __builtin_mul_overflow(index, (size_t)10, &index) ||
+            __builtin_add_overflow(index, (size_t)(*c - '0'), &index))
+            return NULL;
+    }
+    return attn_model_layer(model, index);
+}
+
+const char *srv_models_digest(const srv_models *models, size_t index) {
+    const digest *one = models->digests ? &models->digests[index] : NULL;
+    return one && atomic_load(&one->is_known) ? one->text : NULL;
+}
+
+void srv_models_set_digest(srv_models *models, size_t index, const char *text) {
+    if (!models->digests) return;
+    digest *one = &models->digests[index];
+    snprintf(one->text, sizeof one->text, "%s", text);
+    atomic_store(&one->is_known, true);
 }
 
 void srv_models_names(const srv_models *models, char *out, size_t size) {

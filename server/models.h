@@ -1,6 +1,6 @@
 /* The served models, found by name. The port opens before they are there: the main thread loads them and
  * publishes the whole list at once; before, every other thread finds it not ready, and from then on nothing
- * changes any more.
+ * changes any more, but that the files' digests become known one by one.
  *
  * Owns its models. */
 #ifndef SRV_MODELS_H
@@ -10,6 +10,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+enum { SRV_DIGEST_SIZE = 65 }; /* 64 hexadecimal digits */
 
 typedef struct srv_models srv_models;
 
@@ -34,6 +36,12 @@ size_t srv_models_count(const srv_models *models);
 const attn_model *srv_models_at(const srv_models *models, size_t index);
 /* By name, NULL meaning the default; NULL where there is none. */
 const attn_model *srv_models_find(const srv_models *models, const char *name);
+/* The model's block by index or name, as they stand in a path or on a command line; NULL where there is none. */
+const attn_layer *srv_models_layer(const attn_model *model, const char *index_or_name);
+/* SHA-256 of the file of the model at `index`, in hexadecimal; NULL until srv_models_set_digest has told it. */
+const char *srv_models_digest(const srv_models *models, size_t index);
+/* Once a model; copies. For one thread at a time, while others read. */
+void srv_models_set_digest(srv_models *models, size_t index, const char *digest);
 /* Writes the names, quoted and separated by commas, into `out` and ends with "…" where they do not fit. */
 void srv_models_names(const srv_models *models, char *out, size_t size);
 

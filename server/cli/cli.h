@@ -30,6 +30,9 @@ int srv_cli_run(int argc, char **argv);
 int srv_cli_example(int argc, char **argv);
 int srv_cli_init(int argc, char **argv);
 int srv_cli_inspect(int argc, char **argv);
+int srv_cli_config(int argc, char **argv);
+int srv_cli_check(int argc, char **argv);
+int srv_cli_health(int argc, char **argv);
 int srv_cli_version(int argc, char **argv);
 int srv_cli_help(int argc, char **argv);
 

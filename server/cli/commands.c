@@ -30,6 +30,28 @@ const srv_command srv_commands[] = {
      .details = "LAYER is an index or a name. Without MODEL: the first one.\n",
      .has_settings = true,
      .run = srv_cli_example},
+    {.name = "config",
+     .arguments = "[SETTING …]",
+     .summary = "show every setting with its value and where that comes from",
+     .details = "The same flags as for serve show what serve would work with.\n"
+                "Exit codes: 0 fine, 2 settings that cannot be used; each is told.\n",
+     .has_settings = true,
+     .run = srv_cli_config},
+    {.name = "check",
+     .arguments = "[SETTING …]",
+     .summary = "load settings and models as serve would, without opening a port",
+     .details =
+         "Prints a line for each model. Exit codes: 0 all can be served, 2 some cannot; each is told.\n",
+     .has_settings = true,
+     .run = srv_cli_check},
+    {.name = "health",
+     .arguments = "[SETTING …] [--address HOST:PORT]",
+     .summary = "ask the daemon on this machine whether it is ready, as containers do",
+     .details =
+         "  --address HOST:PORT  where to ask; without it, the first address of server.listen that answers\n"
+         "Exit codes: 0 ready, 1 not ready or not there, 2 usage or configuration.\n",
+     .has_settings = true,
+     .run = srv_cli_health},
     {.name = "inspect",
      .arguments = "FILE|FOLDER [--heads H]",
      .summary = "show a weights file: its layers, and what became of each tensor",

@@ -4,7 +4,6 @@
 #include "server/cli/settings.h"
 #include "server/codec/json.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,18 +25,6 @@ static bool take_layer(int *argc, char **argv, const char **layer) {
     return true;
 }
 
-/* The layer by name or index. */
-static const attn_layer *find_layer(const attn_model *model, const char *wanted) {
-    if (!wanted) return &model->layers[0];
-    const attn_layer *layer = attn_model_layer_named(model, wanted);
-    if (layer) return layer;
-    char *end;
-    errno = 0;
-    unsigned long long index = strtoull(wanted, &end, 10);
-    bool is_index = wanted[0] >= '0' && wanted[0] <= '9' && *end == '\0' && errno == 0;
-    return is_index && index < model->layer_count ? &model->layers[index] : NULL;
-}
-
 static int print_example(const srv_models *models, const char *name, const char *wanted) {
     const attn_model *model = srv_models_find(models, name);
     if (!model) {
@@ -46,7 +33,7 @@ static int print_example(const srv_models *models, const char *name, const char 
         fprintf(stderr, "attnd example: no model '%.64s'; there are %s\n", name, names);
         return SRV_EXIT_USAGE;
     }
-    const attn_layer *layer = find_layer(model, wanted);
+    const attn_layer *layer = wanted ? srv_models_layer(model, wanted) : &model->layers[0];
     if (!layer) {
         fprintf(stderr, "attnd example: no layer '%.64s' in model '%s'; its layers are 0 to %zu\n", wanted,
                 model->name, model->layer_count - 1);

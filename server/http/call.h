@@ -26,7 +26,7 @@ typedef struct srv_reply {
 
 typedef struct srv_call {
     srv_site *site;
-    char parameter[SRV_PARAMETER_SIZE]; /* the path's {…} segment, decoded */
+    srv_parameters parameters; /* the path's {…} segments, decoded */
     const char *query; /* as it stood behind the '?', for routes that take one; stays until the call ends */
     size_t query_size;
     char *body; /* `start` may take the three over and leaves zeros then */

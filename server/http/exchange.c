@@ -108,7 +108,7 @@ static void judge(srv_exchange *exchange, const srv_framing *framing) {
     srv_problem *problem = &exchange->call.reply.problem;
     srv_target target = srv_target_split(exchange->target);
     const srv_route *route =
-        srv_route_find(&http->options.routes, exchange->method, &target, exchange->call.parameter, problem);
+        srv_route_find(&http->options.routes, exchange->method, &target, &exchange->call.parameters, problem);
     exchange->route = route;
     exchange->call.query = target.query;
     exchange->call.query_size = target.query_size;

@@ -3,6 +3,8 @@
 #include "exchange.h"
 #include "server/obs/clock.h"
 
+enum { WORKERS_FIELDS = 4 }; /* of a line, at its end: only for what came to the workers */
+
 static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
     const srv_reply *reply = &exchange->call.reply;
     const srv_timing *timing = &reply->timing;
@@ -17,17 +19,18 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_count("in", exchange->received),
         srv_field_count("out", exchange->sent),
         srv_field_ms("read", exchange->ended - exchange->began),
+        srv_field_ms("total", srv_clock_ms() - exchange->began),
         srv_field_ms("queue", timing->queue),
         srv_field_ms("parse", timing->parse),
         srv_field_ms("compute", timing->compute),
         srv_field_ms("encode", timing->encode),
-        srv_field_ms("total", srv_clock_ms() - exchange->began),
     };
     bool is_quiet = exchange->route && exchange->route->is_quiet;
     srv_log_level level = exchange->status >= 500 && exchange->status != 503 ? SRV_LOG_ERROR
                           : is_quiet                                         ? SRV_LOG_DEBUG
                                                                              : SRV_LOG_INFO;
-    srv_log_event(exchange->http->options.log, level, "request", fields, sizeof fields / sizeof fields[0]);
+    size_t count = sizeof fields / sizeof fields[0] - (reply->has_timing ? 0 : WORKERS_FIELDS);
+    srv_log_event(exchange->http->options.log, level, "request", fields, count);
 }
 
 /* Stages that a request did not come to are not counted as short. */

@@ -9,7 +9,7 @@ static bool answers(const srv_route *route, const char *method) {
 }
 
 const srv_route *srv_route_find(const srv_routes *routes, const char *method, const srv_target *target,
-                                char parameter[SRV_PARAMETER_SIZE], srv_problem *problem) {
+                                srv_parameters *parameters, srv_problem *problem) {
     if (strcmp(method, "CONNECT") == 0) {
         /* Its target is no path: there is nothing here to connect to. */
         srv_problem_set(problem, SRV_METHOD_NOT_ALLOWED, SRV_WHERE_NONE, NULL,
@@ -20,7 +20,7 @@ const srv_route *srv_route_find(const srv_routes *routes, const char *method, co
     const srv_route *other = NULL;
     for (size_t i = 0; i < routes->count; i++) {
         const srv_route *route = &routes->rows[i];
-        if (!srv_target_matches(target, route->path, parameter)) continue;
+        if (!srv_target_matches(target, route->path, parameters)) continue;
         if (answers(route, method)) return route;
         other = route;
     }

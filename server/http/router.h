@@ -26,6 +26,6 @@ typedef struct srv_routes {
 
 /* The row for a request; NULL with the 404 or 405 in *problem. */
 const srv_route *srv_route_find(const srv_routes *routes, const char *method, const srv_target *target,
-                                char parameter[SRV_PARAMETER_SIZE], srv_problem *problem);
+                                srv_parameters *parameters, srv_problem *problem);
 
 #endif

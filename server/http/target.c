@@ -52,15 +52,17 @@ static bool decode_segment(const char *from, size_t size, char out[SRV_PARAMETER
     return written > 0;
 }
 
-bool srv_target_matches(const srv_target *target, const char *pattern, char parameter[SRV_PARAMETER_SIZE]) {
+bool srv_target_matches(const srv_target *target, const char *pattern, srv_parameters *parameters) {
     const char *at = target->path, *end = target->path + target->path_size;
-    char taken[SRV_PARAMETER_SIZE] = "";
+    srv_parameters taken = {0};
+    size_t count = 0;
     while (*pattern != '\0') {
         if (*pattern == '{') {
             const char *stop = at;
             while (stop < end && *stop != '/')
                 stop++;
-            if (!decode_segment(at, (size_t)(stop - at), taken)) return false;
+            if (!decode_segment(at, (size_t)(stop - at), taken.text[count])) return false;
+            count++;
             at = stop;
             pattern = strchr(pattern, '}') + 1;
         } else {
@@ -70,6 +72,6 @@ bool srv_target_matches(const srv_target *target, const char *pattern, char para
         }
     }
     if (at != end) return false;
-    if (taken[0] != '\0') memcpy(parameter, taken, sizeof taken);
+    if (count > 0) *parameters = taken;
     return true;
 }

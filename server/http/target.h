@@ -5,7 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SRV_PARAMETER_SIZE = 128 };
+enum { SRV_PARAMETERS = 2, SRV_PARAMETER_SIZE = 128 };
+
+/* What stands in the path at a pattern's {…} places, in their order. */
+typedef struct srv_parameters {
+    char text[SRV_PARAMETERS][SRV_PARAMETER_SIZE];
+} srv_parameters;
 
 /* Slices of the raw target; not NUL-terminated. */
 typedef struct srv_target {
@@ -19,9 +24,10 @@ typedef struct srv_target {
  * part of a target and stays in the query or path. */
 srv_target srv_target_split(const char *raw);
 
-/* Whether a path is the pattern's: "/v1/models/{model}/example" has one place that takes any one segment.
- * That segment, percent-decoded, goes to `parameter` (untouched without a match). A segment that is empty,
- * too long, badly escaped or holds %00 or %2F matches nothing. Other segments are compared byte by byte. */
-bool srv_target_matches(const srv_target *target, const char *pattern, char parameter[SRV_PARAMETER_SIZE]);
+/* Whether a path is the pattern's: "/v1/models/{model}/layers/{layer}" has two places (the most there may be)
+ * that take any one segment each. Those segments, percent-decoded, go to `parameters` (untouched without a
+ * match). A segment that is empty, too long, badly escaped or holds %00 or %2F matches nothing. Other segments
+ * are compared byte by byte. */
+bool srv_target_matches(const srv_target *target, const char *pattern, srv_parameters *parameters);
 
 #endif

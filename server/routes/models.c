@@ -1,35 +1,61 @@
-/* GET /v1/models and /v1/models/{m}/example. */
+/* GET /v1/models, /v1/models/{model}, its layers and its example. */
 #include "reply.h"
 #include "routes.h"
 #include "server/codec/json.h"
+#include "server/model_facts.h"
 
-static json_t *describe(const attn_model *model, bool is_default) {
-    const attn_layer *layer = &model->layers[0];
-    json_t *width = layer->d_model > 0 ? json_integer((json_int_t)layer->d_model) : json_null();
-    return json_pack("{s:s, s:s, s:I, s:o, s:I, s:I, s:b}", "name", model->name, "family", model->family,
-                     "layers", (json_int_t)model->layer_count, "d_model", width, "heads",
-                     (json_int_t)layer->heads, "kv_heads", (json_int_t)layer->kv_heads, "default",
-                     is_default);
-}
+#include <string.h>
 
 void srv_route_models(srv_call *call) {
     const srv_models *models = call->site->service.models;
     json_t *list = json_array();
     for (size_t i = 0; i < srv_models_count(models); i++)
-        json_array_append_new(list, describe(srv_models_at(models, i), i == 0));
+        json_array_append_new(list, srv_model_summary(models, i));
     srv_reply_json(&call->reply, json_pack("{s:o}", "models", list));
+}
+
+/* The place in the list of the model that the path names; the list's size, with a 404, where there is none. */
+static size_t find(srv_call *call) {
+    const srv_models *models = call->site->service.models;
+    const char *name = call->parameters.text[0];
+    size_t count = srv_models_count(models);
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(srv_models_at(models, i)->name, name) == 0) return i;
+    }
+    char names[256];
+    srv_models_names(models, names, sizeof names);
+    srv_problem_set(&call->reply.problem, SRV_MODEL_NOT_FOUND, SRV_WHERE_NONE, NULL,
+                    "no model '%.64s'; there are %s", name, names);
+    return count;
+}
+
+void srv_route_model(srv_call *call) {
+    const srv_models *models = call->site->service.models;
+    size_t index = find(call);
+    if (index < srv_models_count(models)) srv_reply_json(&call->reply, srv_model_document(models, index));
+}
+
+void srv_route_layer(srv_call *call) {
+    const srv_models *models = call->site->service.models;
+    size_t index = find(call);
+    if (index == srv_models_count(models)) return;
+    const attn_model *model = srv_models_at(models, index);
+    const char *wanted = call->parameters.text[1];
+    const attn_layer *layer = srv_models_layer(model, wanted), *layers = model->layers;
+    if (layer) {
+        srv_reply_json(&call->reply, srv_layer_document(model, (size_t)(layer - layers)));
+        return;
+    }
+    srv_problem_set(&call->reply.problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_NONE, NULL,
+                    "no layer '%.64s' in model '%s'; its layers are 0 ('%s') to %zu ('%s')", wanted,
+                    model->name, layers[0].name, model->layer_count - 1, layers[model->layer_count - 1].name);
 }
 
 void srv_route_example(srv_call *call) {
     const srv_models *models = call->site->service.models;
-    const attn_model *model = srv_models_find(models, call->parameter);
-    if (!model) {
-        char names[256];
-        srv_models_names(models, names, sizeof names);
-        srv_problem_set(&call->reply.problem, SRV_MODEL_NOT_FOUND, SRV_WHERE_NONE, NULL,
-                        "no model '%.64s'; there are %s", call->parameter, names);
-        return;
-    }
+    size_t index = find(call);
+    if (index == srv_models_count(models)) return;
+    const attn_model *model = srv_models_at(models, index);
     srv_text text = {0};
     srv_json_example(model->name, 0, &model->layers[0], &text);
     srv_reply_text(&call->reply, "application/json", &text);

@@ -23,8 +23,9 @@ void srv_reply_text(srv_reply *reply, const char *content_type, srv_text *text) 
     }
 }
 
+/* Nine digits: as many as float32 needs to be read back. */
 void srv_reply_json(srv_reply *reply, json_t *document) {
-    char *body = document ? json_dumps(document, JSON_COMPACT) : NULL;
+    char *body = document ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
     json_decref(document);
     set(reply, "application/json", body, body ? strlen(body) : 0);
 }

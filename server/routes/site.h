@@ -2,6 +2,7 @@
 #ifndef SRV_ROUTES_SITE_H
 #define SRV_ROUTES_SITE_H
 
+#include "config/cfg.h"
 #include "server/http/router.h"
 #include "server/obs/metrics.h"
 
@@ -10,6 +11,7 @@
 struct srv_site {
     srv_service service;
     const char *self_test; /* how the start-up test of the matrix library ended; static storage */
+    const cfg_settings *settings;
     srv_metrics *metrics;
     double started; /* seconds since 1970 */
     atomic_bool draining;

@@ -94,7 +94,8 @@ START_TEST(example_is_answered) {
 END_TEST
 
 START_TEST(help_and_version) {
-    static const char *const commands[] = {"serve", "run", "inspect", "init", "example", "version", "help"};
+    static const char *const commands[] = {"serve",   "run",  "config",  "check",   "health",
+                                           "inspect", "init", "example", "version", "help"};
     process_result all = process_run_attnd("help", NULL);
     ck_assert_int_eq(all.code, 0);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {

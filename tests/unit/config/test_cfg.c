@@ -187,6 +187,27 @@ static void check_sample(const cfg_row *row) {
     }
 }
 
+/* The row's line of cfg_show ends with this origin, and its value is the sample: what is shown can be set. */
+static void check_shown(const cfg_row *row, const char *origin) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    cfg_show(&settings, out);
+    ck_assert_int_eq(fclose(out), 0);
+    size_t lines = 0;
+    char *rest = text, *line;
+    while ((line = strsep(&rest, "\n")) && *line) {
+        if (&cfg_rows[lines++] != row) continue;
+        char name[64], value[128], from[256];
+        ck_assert_msg(sscanf(line, "%63s %127s %255[^\n]", name, value, from) == 3, "%s", line);
+        ck_assert_str_eq(name, row->path);
+        ck_assert_str_eq(value, sample_of(row).text);
+        ck_assert_str_eq(from, origin);
+    }
+    ck_assert_uint_eq(lines, cfg_row_count);
+    free(text);
+}
+
 static bool needs_a_model(const cfg_row *row) {
     return row->kind == CFG_KIND_HEADS || row->kind == CFG_KIND_KV_HEADS;
 }
@@ -200,6 +221,9 @@ START_TEST(each_row_by_flag) {
     char *model = needs_a_model(row) ? "--model=mine=x" : "one";
     load(LIST(model, (char *)row->flag, s.text, "two"), LIST());
     check_sample(row);
+    char origin[64];
+    snprintf(origin, sizeof origin, "flag %s", row->flag);
+    check_shown(row, origin);
     ck_assert_str_eq(settings.arguments[settings.argument_count - 1], "two");
     done();
     load(LIST(model, joined), LIST());
@@ -216,6 +240,9 @@ START_TEST(each_row_by_environment) {
     snprintf(variable, sizeof variable, "%s=%s", row->environment, s.text);
     load(LIST(), LIST("HOME=/", needs_a_model(row) ? "ATTND_MODEL=mine=x" : "X=", variable));
     check_sample(row);
+    char origin[128];
+    snprintf(origin, sizeof origin, "environment %s", row->environment);
+    check_shown(row, origin);
     done();
 }
 END_TEST
@@ -236,6 +263,9 @@ START_TEST(each_row_by_file) {
     char *file = write_file(text);
     load(LIST("--config", file), LIST());
     check_sample(row);
+    char origin[128];
+    snprintf(origin, sizeof origin, "file %s", file);
+    check_shown(row, origin);
     done();
 
     char variable[160];
@@ -270,6 +300,41 @@ START_TEST(the_stronger_source_wins) {
     ck_assert_str_eq(settings.models[0].path, "other");
     ck_assert_uint_eq(settings.models[0].heads, 0);
     ck_assert_str_eq(settings.models[1].path, "a,b");
+    done();
+}
+END_TEST
+
+/* Numbers by name, as the daemon tells its clients. */
+START_TEST(numbers_are_named) {
+    load(LIST("--max-body", "5", "--drain=7"), LIST());
+    const char *name;
+    size_t number, seen = 0, i = 0;
+    for (; cfg_number_at(&settings, i, &name, &number); i++) {
+        if (strcmp(name, "limits.max_body") == 0) seen += number == 5;
+        if (strcmp(name, "timeouts.drain") == 0) seen += number == 7;
+        ck_assert_ptr_nonnull(cfg_row_find(CFG_BY_PATH, name, strlen(name)));
+    }
+    ck_assert_uint_eq(seen, 2);
+    ck_assert(!cfg_number_at(&settings, i + 1, &name, &number));
+    done();
+}
+END_TEST
+
+/* Where heads come from is told of those in force. */
+START_TEST(origins_follow_what_wins) {
+    char *file = write_file("{\"models\":[{\"name\":\"mine\",\"path\":\"x\",\"heads\":7}]}"), *text = NULL;
+    size_t size = 0;
+    load(LIST("--config", file, "--model", "new=y\nz"), LIST());
+    FILE *out = open_memstream(&text, &size);
+    cfg_show(&settings, out);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_msg(strstr(text, "new=y?z") && strstr(text, "flag --model\n"), "%s", text);
+    const char *heads = strstr(text, "models[].heads");
+    ck_assert_msg(heads && strspn(heads + 14, " -") > 2 &&
+                      strncmp(strstr(heads, "default"), "default\n", 8) == 0,
+                  "%s", text);
+    ck_assert_ptr_null(strstr(text, "mine"));
+    free(text);
     done();
 }
 END_TEST
@@ -449,6 +514,8 @@ ATTND_SUITE(cfg) {
     tcase_add_loop_test(tests, each_row_by_environment, 0, (int)cfg_row_count);
     tcase_add_loop_test(tests, each_row_by_file, 0, (int)cfg_row_count);
     tcase_add_test(tests, the_stronger_source_wins);
+    tcase_add_test(tests, numbers_are_named);
+    tcase_add_test(tests, origins_follow_what_wins);
     tcase_add_test(tests, lists_in_the_environment);
     tcase_add_test(tests, every_problem_at_once);
     tcase_add_loop_test(tests, bad_value_is_refused, 0, (int)(sizeof bad_values / sizeof *bad_values));

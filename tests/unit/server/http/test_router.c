@@ -11,10 +11,10 @@ static const srv_route rows[] = {
 static const srv_routes routes = {.rows = rows, .count = sizeof rows / sizeof rows[0]};
 
 static const srv_route *find(const char *method, const char *raw, srv_problem *problem) {
-    char parameter[SRV_PARAMETER_SIZE];
+    srv_parameters parameters;
     srv_target target = srv_target_split(raw);
     srv_problem_clear(problem);
-    return srv_route_find(&routes, method, &target, parameter, problem);
+    return srv_route_find(&routes, method, &target, &parameters, problem);
 }
 
 START_TEST(rows_are_found_by_path_and_method) {

@@ -35,7 +35,10 @@ END_TEST
 
 static bool matches(const char *raw, const char *pattern, char parameter[SRV_PARAMETER_SIZE]) {
     srv_target target = srv_target_split(raw);
-    return srv_target_matches(&target, pattern, parameter);
+    srv_parameters parameters;
+    if (!srv_target_matches(&target, pattern, &parameters)) return false;
+    if (strchr(pattern, '{')) memcpy(parameter, parameters.text[0], SRV_PARAMETER_SIZE);
+    return true;
 }
 
 START_TEST(patterns_match_whole_paths) {
@@ -68,6 +71,25 @@ START_TEST(a_segment_becomes_the_parameter) {
 }
 END_TEST
 
+START_TEST(two_segments_become_parameters) {
+    static const char pattern[] = "/v1/models/{model}/layers/{layer}";
+    srv_target target = srv_target_split("/v1/models/a%2Eb/layers/decoder.3.cross?x");
+    srv_parameters parameters = {{"untouched", "untouched"}};
+    ck_assert(srv_target_matches(&target, pattern, &parameters));
+    ck_assert_str_eq(parameters.text[0], "a.b");
+    ck_assert_str_eq(parameters.text[1], "decoder.3.cross");
+    static const char *const others[] = {"/v1/models/a/layers/", "/v1/models//layers/0",
+                                         "/v1/models/c/layers/%00", "/v1/models/c/layers/0/1",
+                                         "/v1/models/c/layer/0"};
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++) {
+        target = srv_target_split(others[i]);
+        ck_assert_msg(!srv_target_matches(&target, pattern, &parameters), "%s", others[i]);
+    }
+    ck_assert_str_eq(parameters.text[0], "a.b");
+    ck_assert_str_eq(parameters.text[1], "decoder.3.cross");
+}
+END_TEST
+
 START_TEST(bad_escapes_match_nothing) {
     static const char *const bad[] = {"/m/%", "/m/%4", "/m/a%zz", "/m/%00", "/m/a%00b", "/m/%2F", "/m/%2fx"};
     char parameter[SRV_PARAMETER_SIZE];
@@ -93,6 +115,7 @@ ATTND_SUITE(target) {
     tcase_add_test(cases, absolute_form_loses_its_authority);
     tcase_add_test(cases, patterns_match_whole_paths);
     tcase_add_test(cases, a_segment_becomes_the_parameter);
+    tcase_add_test(cases, two_segments_become_parameters);
     tcase_add_test(cases, bad_escapes_match_nothing);
     tcase_add_test(cases, an_overlong_segment_matches_nothing);
     suite_add_tcase(suite, cases);
