@@ -88,6 +88,38 @@ START_TEST(names_and_options) {
 }
 END_TEST
 
+/* The same options from the query; what the query does not say the body does. */
+START_TEST(options_in_the_query) {
+    static const char body[] = "{\"inputs\":[[1,2,3,4],[5,6,7,8]],\"causal\":null,\"timeout_ms\":250,"
+                               "\"return\":{\"average_heads\":true,\"scores\":null,\"queries\":[1]}}";
+    static const char query[] = "model=m%2d1&layer=decoder.3.cross&causal=bottom_right&window=3&scale=-5e-1&"
+                                "outputs=0&projections=true&heads=1,0&top_k=2&precision=4&encoding=base64&"
+                                "dtype=f16&tokens=a%2cb,c+d&plan=1&scores=false";
+    srv_problem problem = {0};
+    srv_ask *ask = sample_request_with(body, strlen(body), query, "tiny", &plan, &problem);
+    ck_assert_msg(ask != NULL, "%s: %s", problem.where, problem.detail);
+    ck_assert_str_eq(ask->model, "m-1");
+    ck_assert_str_eq(ask->layer_name, "decoder.3.cross");
+    ck_assert_int_eq(ask->request.causal, ATTN_CAUSAL_BOTTOM_RIGHT);
+    ck_assert(ask->request.window_given && ask->request.window == 3);
+    ck_assert(ask->request.scale_given && ask->request.scale == -0.5f);
+    ck_assert_uint_eq(ask->request.want, ATTN_WANT_MAPS | ATTN_WANT_PROJECTIONS);
+    ck_assert_uint_eq(ask->request.head_count, 2);
+    ck_assert_uint_eq(ask->request.heads[0], 1);
+    ck_assert_uint_eq(ask->request.queries[0], 1);
+    ck_assert_uint_eq(ask->request.top_k, 2);
+    ck_assert(ask->request.average_heads && ask->base64 && ask->half && ask->plan_only);
+    ck_assert_int_eq(ask->precision, 4);
+    ck_assert_uint_eq(ask->timeout_ms, 250);
+    ck_assert_str_eq(json_string_value(json_array_get(ask->tokens, 0)), "a,b");
+    ck_assert_str_eq(json_string_value(json_array_get(ask->tokens, 1)), "c d");
+    srv_ask_free(ask);
+    ask = sample_request_with(body, strlen(body), "layer=1&causal=1&lengths=1,1", "tiny", &plan, &problem);
+    ck_assert_msg(ask == NULL, "queries 1 of two sequences of one");
+    ck_assert_str_eq(problem.where, "/return/queries/0");
+}
+END_TEST
+
 START_TEST(ragged_batch) {
     srv_ask *ask =
         good("{\"inputs\":[[[1,2,3,4],[5,6,7,8]],[[9,10,11,12]]],"
@@ -261,6 +293,7 @@ ATTND_SUITE(json_decode) {
     tcase_add_test(tests, defaults);
     tcase_add_test(tests, numbers);
     tcase_add_test(tests, names_and_options);
+    tcase_add_test(tests, options_in_the_query);
     tcase_add_test(tests, ragged_batch);
     tcase_add_loop_test(tests, mask_forms, 0, sizeof masks / sizeof *masks);
     tcase_add_test(tests, padding_forms);

@@ -1,0 +1,93 @@
+/* base64: the vectors of RFC 4648, section 10, texts that are no base64, and long data in pieces. */
+#include "server/codec/base64.h"
+
+#include "suites.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const struct {
+    const char *bytes, *text;
+} vectors[] = {{"", ""},
+               {"f", "Zg=="},
+               {"fo", "Zm8="},
+               {"foo", "Zm9v"},
+               {"foob", "Zm9vYg=="},
+               {"fooba", "Zm9vYmE="},
+               {"foobar", "Zm9vYmFy"},
+               {"\xfb\xff\xbe", "+/++"}};
+
+START_TEST(both_ways) {
+    const char *bytes = vectors[_i].bytes, *want = vectors[_i].text;
+    srv_text text = {0};
+    srv_base64_append(&text, (const unsigned char *)bytes, strlen(bytes));
+    ck_assert_uint_eq(text.size, strlen(want));
+    ck_assert(text.size == 0 || memcmp(text.data, want, text.size) == 0);
+    srv_text_done(&text);
+    unsigned char out[16];
+    size_t size = 99;
+    ck_assert(srv_base64_size(want, strlen(want), &size));
+    ck_assert_uint_eq(size, strlen(bytes));
+    ck_assert_uint_eq(srv_base64_decode(want, strlen(want), true, out), strlen(want));
+    ck_assert_int_eq(memcmp(out, bytes, size), 0);
+}
+END_TEST
+
+/* A text, and the place of its first character that is not sound. */
+static const struct {
+    const char *text;
+    size_t sound;
+} broken[] = {
+    {"Zg=a", 2},  {"Z===", 1}, {"====", 0}, {"Zg==Zg==", 2},   {"Zm9v Zg=", 4}, {"Zm9-", 3}, {"Zm9_", 3},
+    {"Zm\n9", 2}, {"Zh==", 1}, {"Zm9=", 2}, {"\xc3\xbc==", 0}, {"Zm9vZm9.", 7}, {"=m9v", 0},
+};
+
+START_TEST(refused) {
+    unsigned char out[16];
+    size_t size = strlen(broken[_i].text);
+    ck_assert_uint_eq(srv_base64_decode(broken[_i].text, size, true, out), broken[_i].sound);
+}
+END_TEST
+
+START_TEST(lengths) {
+    size_t size = 99;
+    for (size_t length = 1; length < 8; length++)
+        ck_assert(srv_base64_size("Zm9vZm9v", length, &size) == (length == 4));
+    ck_assert_uint_eq(size, 3);
+}
+END_TEST
+
+/* Padding ends a text: in a piece that is not the last it is no base64. */
+START_TEST(pieces) {
+    enum { SIZE = 3 * SRV_BASE64_BYTES + 1 };
+    unsigned char *bytes = malloc(SIZE), *back = malloc(SIZE);
+    srv_text text = {0};
+    for (size_t i = 0; i < SIZE; i++)
+        bytes[i] = (unsigned char)(i * 37 >> 3);
+    srv_base64_append(&text, bytes, SRV_BASE64_BYTES);
+    srv_base64_append(&text, bytes + SRV_BASE64_BYTES, SIZE - SRV_BASE64_BYTES);
+    ck_assert_uint_eq(text.size, 3 * SRV_BASE64_CHARACTERS + 4);
+    for (size_t i = 0; i < 4; i++) {
+        size_t left = i < 3 ? SRV_BASE64_CHARACTERS : 4;
+        ck_assert_uint_eq(srv_base64_decode(text.data + i * SRV_BASE64_CHARACTERS, left, i == 3,
+                                            back + i * SRV_BASE64_BYTES),
+                          left);
+    }
+    ck_assert_int_eq(memcmp(bytes, back, SIZE), 0);
+    ck_assert_uint_eq(srv_base64_decode(text.data + 3 * SRV_BASE64_CHARACTERS, 4, false, back), 2);
+    srv_text_done(&text);
+    free(bytes);
+    free(back);
+}
+END_TEST
+
+ATTND_SUITE(base64) {
+    Suite *suite = suite_create("base64");
+    TCase *tests = tcase_create("base64");
+    tcase_add_loop_test(tests, both_ways, 0, sizeof vectors / sizeof *vectors);
+    tcase_add_loop_test(tests, refused, 0, sizeof broken / sizeof *broken);
+    tcase_add_test(tests, lengths);
+    tcase_add_test(tests, pieces);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
