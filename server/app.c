@@ -90,7 +90,9 @@ attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *e
     *out = (srv_app){.settings = settings,
                      .log = {.json = settings->log_format == CFG_LOG_JSON,
                              .level = (srv_log_level)settings->log_level,
-                             .descriptor = STDERR_FILENO}};
+                             .descriptor = STDERR_FILENO,
+                             .repeats = &out->repeats}};
+    srv_repeats_init(&out->repeats);
     attn_code code = open_engine(out, error);
     if (code == ATTN_OK) code = open_metrics(out, error);
     if (code == ATTN_OK)
@@ -198,6 +200,9 @@ void srv_app_close(srv_app *app) {
     attn_pool_free(app->site.service.pool);
     srv_models_free(app->site.service.models);
     srv_metrics_free(app->site.metrics);
+    srv_log_flush(&app->log);
+    if (app->log.repeats) srv_repeats_done(&app->repeats);
+    app->log.repeats = NULL;
     app->http = NULL;
     app->digests = NULL;
     app->site.service = (srv_service){0};

@@ -12,6 +12,7 @@
 typedef struct srv_app {
     const cfg_settings *settings; /* borrowed */
     srv_log log;
+    srv_repeats repeats;
     srv_budget memory; /* bytes that requests may hold together */
     srv_site site;
     srv_http *http;       /* NULL: no port */

@@ -1,13 +1,13 @@
 /* Problems: the table's look-ups, texts made safe to send, and the problem+json document (RFC 9457).
  *
- * Client text may reach `where` and `detail`, so both are made valid UTF-8 on one line here and nowhere else.
+ * Client text may reach `where` and `detail`, so both are made valid UTF-8 on one line here, and nowhere else.
  * No state: any thread, each with its own problem. */
 #include "problem.h"
 
 #include "codec/text.h"
+#include "codec/utf8.h"
 
 #include <stdarg.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,61 +33,6 @@ void srv_problem_clear(srv_problem *problem) {
     *problem = (srv_problem){0};
 }
 
-/* Bytes of the well-formed UTF-8 sequence at `at` (Unicode 15, table 3-7); 0 where there is none. */
-static size_t utf8_length(const unsigned char *at, size_t left) {
-    unsigned char lead = at[0];
-    if (lead < 0x80) return 1;
-    size_t length = lead >= 0xc2 && lead <= 0xdf   ? 2
-                    : (lead & 0xf0) == 0xe0        ? 3
-                    : lead >= 0xf0 && lead <= 0xf4 ? 4
-                                                   : 0;
-    if (length == 0 || length > left) return 0;
-    /* Overlong forms, surrogates and numbers beyond U+10FFFF show in the second byte. */
-    unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
-    unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
-    if (at[1] < low || at[1] > high) return 0;
-    for (size_t i = 2; i < length; i++)
-        if ((at[i] & 0xc0) != 0x80) return 0;
-    return length;
-}
-
-bool srv_is_utf8(const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    size_t left = strlen(text), length;
-    for (; left > 0; at += length, left -= length)
-        if ((length = utf8_length(at, left)) == 0) return false;
-    return true;
-}
-
-static bool is_control(const unsigned char *at, size_t length) {
-    return at[0] < 0x20 || at[0] == 0x7f || (length == 2 && at[0] == 0xc2 && at[1] < 0xa0);
-}
-
-/* out = text as valid UTF-8 without control characters, cut before the first character that does not fit. */
-static void copy_clean(char *out, size_t out_size, const char *text) {
-    const unsigned char *at = (const unsigned char *)text;
-    size_t left = strlen(text), used = 0;
-    while (left > 0) {
-        size_t taken = utf8_length(at, left);
-        const char *piece = (const char *)at;
-        size_t piece_size = taken;
-        if (taken == 0) {
-            taken = 1;
-            piece = "\xef\xbf\xbd";
-            piece_size = 3;
-        } else if (is_control(at, taken)) {
-            piece = "?";
-            piece_size = 1;
-        }
-        if (used + piece_size >= out_size) break;
-        memcpy(out + used, piece, piece_size);
-        used += piece_size;
-        at += taken;
-        left -= taken;
-    }
-    out[used] = '\0';
-}
-
 bool srv_problem_set(srv_problem *problem, srv_problem_id id, srv_where_kind kind, const char *where,
                      const char *format, ...) {
     if (problem->id != SRV_NO_PROBLEM) return false;
@@ -99,8 +44,8 @@ bool srv_problem_set(srv_problem *problem, srv_problem_id id, srv_where_kind kin
     va_end(arguments);
     problem->id = id;
     problem->where_kind = where == NULL ? SRV_WHERE_NONE : kind;
-    copy_clean(problem->where, sizeof problem->where, where == NULL ? "" : where);
-    copy_clean(problem->detail, sizeof problem->detail, raw);
+    srv_utf8_clean(problem->where, sizeof problem->where, where == NULL ? "" : where);
+    srv_utf8_clean(problem->detail, sizeof problem->detail, raw);
     problem->retry_after = problems[id].status == 503 ? 1 : 0;
     problem->allow = NULL;
     return false;

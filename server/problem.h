@@ -77,9 +77,6 @@ __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem,
                                                            srv_where_kind kind, const char *where,
                                                            const char *format, ...);
 
-/* Whether a text is well-formed UTF-8. */
-bool srv_is_utf8(const char *text);
-
 /* The problem that an engine error becomes; ATTN_CODES are mapped in one table. Returns false. */
 bool srv_problem_from_engine(srv_problem *problem, const attn_error *error);
 

@@ -2,6 +2,8 @@
  * makes it longer. */
 #include "query.h"
 
+#include "server/codec/utf8.h"
+
 #include <stdlib.h>
 #include <string.h>
 

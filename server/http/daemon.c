@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -30,7 +31,9 @@ __attribute__((format(printf, 2, 0))) static void library_says(void *cls, const 
     const srv_http *http = cls;
     char text[512];
     vsnprintf(text, sizeof text, format, arguments);
-    srv_log_message(http->options.log, SRV_LOG_DEBUG, "microhttpd", "%s", text);
+    text[strcspn(text, "\n")] = '\0';
+    const srv_field field = srv_field_string("message", text);
+    srv_log_event_limited(http->options.log, SRV_LOG_DEBUG, "microhttpd", "complaint", &field, 1);
 }
 
 static struct MHD_Daemon *start_daemon(srv_http *http, int descriptor) {

@@ -26,11 +26,16 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_ms("encode", timing->encode),
     };
     bool is_quiet = exchange->route && exchange->route->is_quiet;
-    srv_log_level level = exchange->status >= 500 && exchange->status != 503 ? SRV_LOG_ERROR
-                          : is_quiet                                         ? SRV_LOG_DEBUG
-                                                                             : SRV_LOG_INFO;
+    srv_log_level level = exchange->status == 500 ? SRV_LOG_ERROR : is_quiet ? SRV_LOG_DEBUG : SRV_LOG_INFO;
     size_t count = sizeof fields / sizeof fields[0] - (reply->has_timing ? 0 : WORKERS_FIELDS);
-    srv_log_event(exchange->http->options.log, level, "request", fields, count);
+    const srv_log *log = exchange->http->options.log;
+    bool is_answered = exchange->status != 0 && exchange->status < 400;
+    if (is_answered || exchange->status == 500) {
+        srv_log_event(log, level, "request", fields, count);
+    } else {
+        const char *reason = is_refused ? srv_problem_code(&reply->problem) : "cut";
+        srv_log_event_limited(log, level, "request", reason, fields, count);
+    }
 }
 
 /* Stages that a request did not come to are not counted as short. */

@@ -2,6 +2,10 @@
  * with one call, so that lines of several threads never mix. */
 #include "log.h"
 
+#include "server/codec/utf8.h"
+#include "server/obs/clock.h"
+
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,27 +26,29 @@ static void put(line *to, const char *text) {
     to->size += size;
 }
 
-/* A string in quotes, readable by JSON and people; control characters become '?'. */
+/* A string in quotes, readable by JSON and people. */
 static void put_quoted(line *to, const char *string) {
+    size_t left = strlen(string), taken, size;
     put(to, "\"");
-    for (const char *c = string; *c != '\0'; c++) {
-        char shown[3] = {*c, '\0', '\0'};
-        if (*c == '"' || *c == '\\') {
-            shown[0] = '\\';
-            shown[1] = *c;
-        } else if ((unsigned char)*c < ' ' || *c == 0x7f) {
-            shown[0] = '?';
-        }
+    for (; left > 0; string += taken, left -= taken) {
+        const char *shown = srv_utf8_shown(string, left, &taken, &size);
+        bool is_escaped = *shown == '"' || *shown == '\\';
+        char piece[6] = "\\";
+        memcpy(piece + is_escaped, shown, size);
+        piece[is_escaped + size] = '\0';
         /* The closing quote must fit as well. */
-        if (to->size + 3 > LINE_SIZE - LINE_END) break;
-        put(to, shown);
+        if (to->size + is_escaped + size + 1 > LINE_SIZE - LINE_END) break;
+        put(to, piece);
     }
     put(to, "\"");
 }
 
-/* Whether text form may leave the quotes out. */
+/* Whether text form may leave the quotes out: visible ASCII but for what separates and quotes. */
 static bool is_plain(const char *string) {
-    return *string != '\0' && string[strcspn(string, " \"\\=\t\r\n")] == '\0';
+    for (const char *c = string; *c != '\0'; c++) {
+        if (*c <= ' ' || *c > '~' || *c == '"' || *c == '\\' || *c == '=') return false;
+    }
+    return *string != '\0';
 }
 
 static void put_value(line *to, const srv_field *field, bool json) {
@@ -77,9 +83,8 @@ static void put_start(line *to, bool json, srv_log_level level, const char *even
     put(to, head);
 }
 
-void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
-                   size_t count) {
-    if (level > log->level) return;
+static void write_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
+                        size_t count) {
     line to = {.size = 0};
     put_start(&to, log->json, level, event);
     for (size_t i = 0; i < count; i++) {
@@ -96,6 +101,37 @@ void srv_log_event(const srv_log *log, srv_log_level level, const char *event, c
     memcpy(to.text + to.size, end, strlen(end));
     to.size += strlen(end);
     if (write(log->descriptor, to.text, to.size) < 0) return; /* nowhere left to say so */
+}
+
+/* The lines about what had to be left out before `now`. */
+static void tell_left_out(const srv_log *log, double now) {
+    srv_repeat repeat;
+    while (log->repeats && srv_repeats_take(log->repeats, now, &repeat)) {
+        const srv_field fields[] = {srv_field_string("of", repeat.event),
+                                    srv_field_string("reason", repeat.reason),
+                                    srv_field_count("count", repeat.left_out)};
+        write_event(log, SRV_LOG_WARNING, "suppressed", fields, sizeof fields / sizeof fields[0]);
+    }
+}
+
+void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
+                   size_t count) {
+    if (level > log->level) return;
+    tell_left_out(log, srv_clock_ms());
+    write_event(log, level, event, fields, count);
+}
+
+void srv_log_event_limited(const srv_log *log, srv_log_level level, const char *event, const char *reason,
+                           const srv_field *fields, size_t count) {
+    if (level > log->level) return;
+    double now = srv_clock_ms();
+    tell_left_out(log, now);
+    if (!log->repeats || srv_repeats_pass(log->repeats, event, reason, now))
+        write_event(log, level, event, fields, count);
+}
+
+void srv_log_flush(const srv_log *log) {
+    tell_left_out(log, INFINITY);
 }
 
 void srv_log_message(const srv_log *log, srv_log_level level, const char *event, const char *format, ...) {

@@ -1,8 +1,16 @@
 /* The log: one line an event on standard error, as text or as JSON. Any thread; a line is written whole.
  *
- * An event is a short fixed word with fields. Never a body, never a secret. */
+ * An event is a short fixed word with fields. Never a body, never a secret. Strings may be anything: what is no
+ * UTF-8 and control characters are replaced, so that a JSON line is JSON and a terminal stays as it is.
+ *
+ * What a client can cause at will, as often as it likes, goes through srv_log_event_limited: refused and cut
+ * requests, and the HTTP library's complaints. Of each kind ten lines a second are written; how many were not is
+ * told by a line `suppressed` once that second is over and anything is logged, at the latest when the daemon
+ * ends. Answered requests and the daemon's own faults (500) are always written. */
 #ifndef SRV_OBS_LOG_H
 #define SRV_OBS_LOG_H
+
+#include "server/obs/repeats.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,6 +21,7 @@ typedef struct srv_log {
     bool json;
     srv_log_level level; /* the least important lines that are written */
     int descriptor;
+    srv_repeats *repeats; /* NULL: nothing is left out */
 } srv_log;
 
 typedef enum srv_field_kind { SRV_FIELD_STRING, SRV_FIELD_COUNT, SRV_FIELD_MS } srv_field_kind;
@@ -39,6 +48,12 @@ static inline srv_field srv_field_ms(const char *key, double ms) {
 
 void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
                    size_t count);
+
+/* The same for what clients cause. `reason` and `event` make the kind; both are static storage. */
+void srv_log_event_limited(const srv_log *log, srv_log_level level, const char *event, const char *reason,
+                           const srv_field *fields, size_t count);
+/* Tells what has been left out up to now. */
+void srv_log_flush(const srv_log *log);
 
 /* An event that is told in words: a field `message`. */
 __attribute__((format(printf, 4, 5))) void srv_log_message(const srv_log *log, srv_log_level level,

@@ -3,6 +3,7 @@
 #include "suites.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -51,6 +52,76 @@ START_TEST(json_is_json) {
 }
 END_TEST
 
+/* Every byte there is, alone and after others; a character that a full line would cut. */
+START_TEST(any_content_is_json_and_leaves_the_terminal_alone) {
+    for (int form = 0; form < 2; form++) {
+        char text[3 * 255 + 1], line[8192];
+        size_t size = 0;
+        for (int c = 1; c < 256; c++) {
+            text[size++] = (char)c;
+            text[size++] = (char)(255 - c ? 255 - c : 1);
+            text[size++] = 'x';
+        }
+        text[size] = '\0';
+        const srv_field fields[] = {srv_field_string("a", text), srv_field_string("esc", "a\x1b[31m"),
+                                    srv_field_string("c1", "\xc2\x9b"
+                                                           "31m"),
+                                    srv_field_string("ok", "\xc3\xa4")};
+        written(form, SRV_LOG_INFO, fields, 4, line, sizeof line);
+        for (const char *c = line; *c; c++)
+            ck_assert_msg((unsigned char)*c >= ' ' || (*c == '\n' && c[1] == '\0'), "byte %d", *c);
+        ck_assert_ptr_null(strstr(line, "\xc2\x9b"));
+        ck_assert_ptr_nonnull(strstr(line, "\xc3\xa4"));
+        if (!form) continue;
+        json_t *event = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
+        ck_assert_ptr_nonnull(event);
+        ck_assert_str_eq(json_string_value(json_object_get(event, "esc")), "a?[31m");
+        json_decref(event);
+    }
+    for (size_t before = 1900; before < 2100; before++) {
+        char text[2200], line[4096];
+        memset(text, 'x', before);
+        strcpy(text + before, "\xe2\x82\xac\xe2\x82\xac\"\"");
+        const srv_field field = srv_field_string("a", text);
+        written(true, SRV_LOG_INFO, &field, 1, line, sizeof line);
+        json_t *event = json_loads(line, 0, NULL);
+        ck_assert_msg(event != NULL, "%zu", before);
+        json_decref(event);
+    }
+}
+END_TEST
+
+START_TEST(what_clients_repeat_is_counted_instead) {
+    enum { TIMES = 1000 };
+    char lines[1 << 16];
+    int ends[2];
+    srv_repeats repeats;
+    srv_repeats_init(&repeats);
+    ck_assert_int_eq(pipe(ends), 0);
+    const srv_log log = {.level = SRV_LOG_INFO, .descriptor = ends[1], .repeats = &repeats};
+    for (int i = 0; i < TIMES; i++)
+        srv_log_event_limited(&log, SRV_LOG_INFO, "request", "bad_json", NULL, 0);
+    srv_log_event_limited(&log, SRV_LOG_DEBUG, "request", "quiet", NULL, 0);
+    srv_log_flush(&log);
+    close(ends[1]);
+    size_t size = 0, shown = 0, told = 0;
+    for (ssize_t got; (got = read(ends[0], lines + size, sizeof lines - 1 - size)) > 0;)
+        size += (size_t)got;
+    lines[size] = '\0';
+    for (char *rest = lines, *line; (line = strsep(&rest, "\n"));) {
+        const char *suppressed = strstr(line, "warning suppressed of=request reason=bad_json count=");
+        if (suppressed) told += strtoul(strrchr(line, '=') + 1, NULL, 10);
+        shown += strstr(line, "info    request") != NULL;
+    }
+    /* However slow the machine: each is written or told. */
+    ck_assert_uint_eq(shown + told, TIMES);
+    ck_assert_uint_ge(shown, SRV_REPEATS_MOST);
+    ck_assert_uint_gt(told, 0);
+    close(ends[0]);
+    srv_repeats_done(&repeats);
+}
+END_TEST
+
 START_TEST(less_important_lines_are_left_out) {
     char line[256];
     ck_assert_int_eq(written(false, SRV_LOG_DEBUG, NULL, 0, line, sizeof line), 0);
@@ -63,6 +134,8 @@ ATTND_SUITE(log) {
     TCase *cases = tcase_create("all");
     tcase_add_test(cases, text_quotes_what_needs_it);
     tcase_add_test(cases, json_is_json);
+    tcase_add_test(cases, any_content_is_json_and_leaves_the_terminal_alone);
+    tcase_add_test(cases, what_clients_repeat_is_counted_instead);
     tcase_add_test(cases, less_important_lines_are_left_out);
     suite_add_tcase(suite, cases);
     return suite;
