@@ -7,6 +7,8 @@
 #ifndef CFG_CFG_H
 #define CFG_CFG_H
 
+#include "edits.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

@@ -2,6 +2,8 @@
  * thread. */
 #include "schema.h"
 
+#include "edits.h"
+
 #include <string.h>
 
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -85,33 +87,12 @@ const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length) {
     return NULL;
 }
 
-/* Levenshtein's distance (1966) by one row of the usual table; names are cut at 63 bytes. */
-static size_t edits(const char *a, size_t a_length, const char *b) {
-    size_t row[64], b_length = strlen(b);
-    if (b_length > 63) b_length = 63;
-    if (a_length > 63) a_length = 63;
-    for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
-    for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= b_length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
-            if (row[j] + 1 < best) best = row[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
-        }
-    }
-    return row[b_length];
-}
-
 const char *cfg_row_nearest(cfg_name by, const char *name, size_t length) {
     const char *nearest = NULL;
     size_t fewest = SIZE_MAX;
     for (size_t i = 0; i < cfg_row_count; i++) {
         const char *known = cfg_row_name(&cfg_rows[i], by);
-        size_t distance = known ? edits(name, length, known) : SIZE_MAX;
+        size_t distance = known ? cfg_edits(name, length, known, strlen(known)) : SIZE_MAX;
         if (distance < fewest) {
             fewest = distance;
             nearest = known;

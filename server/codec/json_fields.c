@@ -1,6 +1,8 @@
 /* The table, and names that are not in it (json_fields.h). No state: any thread. */
 #include "json_fields.h"
 
+#include "config/cfg.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -58,36 +60,15 @@ const srv_field *srv_field_of_parameter(const char *name) {
     return found != NULL ? found : srv_field_find(return_fields, name);
 }
 
-static size_t least(size_t a, size_t b) {
-    return a < b ? a : b;
-}
-
-/* Insertions, deletions and replacements that turn one name into the other (Levenshtein 1965), in one row of
- * the usual matrix. Only the first NAME_LIMIT bytes of a client's name count. */
-enum { NAME_LIMIT = 64 };
-
-static size_t edit_distance(const char *known, const char *name) {
-    size_t row[NAME_LIMIT + 1], length = strnlen(name, NAME_LIMIT);
-    for (size_t j = 0; j <= length; j++)
-        row[j] = j;
-    for (size_t i = 1; known[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= length; j++) {
-            size_t replaced = diagonal + (known[i - 1] != name[j - 1]);
-            diagonal = row[j];
-            row[j] = least(replaced, least(row[j - 1], row[j]) + 1);
-        }
-    }
-    return row[length];
-}
+/* The longest unknown name that a pointer shows whole. */
+enum { POINTED_NAME = 64 };
 
 /* `parameters`: only those that can stand in a query. Keeps *shortest, so that a second table can join in. */
 static const char *nearer_name(const srv_field *table, const char *name, bool parameters, const char *nearest,
                                size_t *shortest) {
     for (; table->name != NULL; table++) {
         if (parameters && table->kind == SRV_FIELD_BODY) continue;
-        size_t distance = edit_distance(table->name, name);
+        size_t distance = cfg_edits(table->name, strlen(table->name), name, strlen(name));
         if (distance >= *shortest) continue;
         *shortest = distance;
         nearest = table->name;
@@ -102,7 +83,7 @@ bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_
     srv_json_quote(name, strlen(name), quote);
     /* A long name would be cut in a pointer: then the object that holds it must do. */
     srv_place inside = {place, name, 0};
-    const srv_place *at = strlen(name) <= NAME_LIMIT ? &inside : place;
+    const srv_place *at = strlen(name) <= POINTED_NAME ? &inside : place;
     const char *above = table == srv_fields && srv_field_find(return_fields, name) != NULL ? "return." : "";
     const char *nearest = *above != '\0' ? name : nearer_name(table, name, false, "", &shortest);
     return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD,
