@@ -15,8 +15,8 @@
 #include <unistd.h>
 
 enum {
-    SPARE_CALLERS = 2,      /* of the matrix library: it counts its own start-up thread too */
-    SPARE_DESCRIPTORS = 64, /* files, listeners, events */
+    SPARE_CALLERS = 2,       /* of the matrix library: it counts its own start-up thread too */
+    SPARE_DESCRIPTORS = 128, /* files, listeners, events, refused clients that are read on */
     LAST_ANSWERS_MS = 1000,
 };
 
@@ -105,7 +105,8 @@ attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *e
 /* Asks the system for as many descriptors as the connections may need. */
 static void raise_descriptors(const srv_app *app) {
     struct rlimit limit;
-    rlim_t wanted = app->settings->max_connections * app->settings->listen_count + SPARE_DESCRIPTORS;
+    rlim_t wanted = app->settings->max_connections + SRV_EXTRA_CONNECTIONS * app->settings->listen_count +
+                    SPARE_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
     if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
@@ -113,6 +114,10 @@ static void raise_descriptors(const srv_app *app) {
                         "%zu connections would need %zu descriptors; the system gives %zu",
                         app->settings->max_connections, (size_t)wanted, (size_t)limit.rlim_cur);
     }
+}
+
+static srv_patterns patterns_of(const cfg_texts *texts) {
+    return (srv_patterns){(const char *const *)texts->items, texts->count};
 }
 
 attn_code srv_app_listen(srv_app *app, attn_error *error) {
@@ -124,12 +129,23 @@ attn_code srv_app_listen(srv_app *app, attn_error *error) {
         addresses[i].port = settings->listen[i].port;
     }
     raise_descriptors(app);
+    const size_t workers = attn_pool_workers(app->site.service.pool);
     const srv_http_options options = {
         .addresses = addresses,
         .address_count = settings->listen_count,
         .max_connections = settings->max_connections,
         .max_body = settings->max_body,
-        .max_running = settings->max_waiting + attn_pool_workers(app->site.service.pool),
+        .max_running = settings->max_waiting + workers,
+        .workers = workers,
+        .times = {.headers = (double)settings->headers,
+                  .body = (double)settings->body,
+                  .body_mebibyte = (double)settings->body_mebibyte,
+                  .stalled_body = (double)settings->stalled_body,
+                  .stalled_reader = (double)settings->stalled_reader,
+                  .idle = (double)settings->idle,
+                  .swallow = (double)settings->swallow},
+        .hosts = patterns_of(&settings->hosts),
+        .cors_origins = patterns_of(&settings->cors_origins),
         .routes = srv_route_table,
         .site = &app->site,
         .models = app->site.service.models,

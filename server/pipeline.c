@@ -1,7 +1,7 @@
 /* One request's story (pipeline.h). The functions stand in the order in which they happen.
  *
  * A job belongs to one worker at a time; only cancelling comes from elsewhere, and `lock` stands between the
- * two: it guards `phase` and `cancelled`, and is never held while the engine works or `done` is called. */
+ * two: it guards `phase`, `reason` and `deadline`, and is never held while the engine works or `done` is called. */
 #include "pipeline.h"
 
 #include "server/codec/json.h"
@@ -33,9 +33,11 @@ struct srv_job {
 
     pthread_mutex_t lock;
     job_phase phase;
-    bool cancelled;
+    srv_problem_id reason; /* why it has been cancelled; SRV_NO_PROBLEM: it has not */
+    double deadline;       /* milliseconds; 0: none */
 
     srv_answer answer;
+    double began; /* milliseconds, as `since` */
     double since; /* when the present stage began, in milliseconds */
 };
 
@@ -46,17 +48,24 @@ static double lap(srv_job *job) {
     return passed;
 }
 
+static bool is_late(const srv_job *job) {
+    return job->deadline > 0 && srv_clock_ms() > job->deadline;
+}
+
 /* Moves to the next phase; false, with a problem, where the job has been cancelled. */
 static bool enter(srv_job *job, job_phase phase) {
     pthread_mutex_lock(&job->lock);
     job->phase = phase;
-    bool cancelled = job->cancelled;
+    if (job->reason == SRV_NO_PROBLEM && is_late(job)) job->reason = SRV_DEADLINE;
+    srv_problem_id reason = job->reason;
     pthread_mutex_unlock(&job->lock);
-    if (cancelled) {
-        srv_problem_set(&job->answer.problem, SRV_DRAINING, SRV_WHERE_NONE, NULL,
-                        "the request was stopped before its end");
-    }
-    return !cancelled;
+    if (reason == SRV_NO_PROBLEM) return true;
+    if (reason == SRV_DEADLINE)
+        return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
+                               "the %zu ms of timeout_ms are over; the work was stopped",
+                               job->ask->timeout_ms);
+    return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
+                           "the request was stopped before its end");
 }
 
 /* Holds `need` bytes of the budget from now on, or says why not. `what` needs them. */
@@ -165,6 +174,14 @@ static bool plan(srv_job *job) {
     return reserve(job, need, "this request", advice);
 }
 
+/* The client's own limit of time, known once the body has been read. */
+static void set_deadline(srv_job *job) {
+    if (!job->ask || job->ask->timeout_ms == 0) return;
+    pthread_mutex_lock(&job->lock);
+    job->deadline = job->began + (double)job->ask->timeout_ms;
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* Once a job: a worker begins with it, or it ends without. */
 static void stop_waiting(srv_job *job) {
     if (job->waits) atomic_fetch_sub(&job->service->waiting, 1);
@@ -182,6 +199,7 @@ static void prepare(void *context, size_t tile, size_t worker) {
         const attn_layer *layer = find_layer(job);
         if (layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem)) plan(job);
     }
+    set_deadline(job);
     job->answer.timing.parse = lap(job);
 }
 
@@ -247,7 +265,7 @@ static void prepared(void *context, bool skipped) {
     pthread_mutex_lock(&job->lock);
     job->phase = JOB_RUNNING;
     attn_run_submit(job->run, job->service->pool, ran, job);
-    if (job->cancelled) attn_run_cancel(job->run);
+    if (job->reason != SRV_NO_PROBLEM) attn_run_cancel(job->run);
     pthread_mutex_unlock(&job->lock);
 }
 
@@ -255,6 +273,7 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
                             size_t query_size, srv_done *done, void *context) {
     srv_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
+    double now = srv_clock_ms();
     *job =
         (srv_job){.service = service,
                   .done = done,
@@ -266,17 +285,30 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
                   .held = held,
                   .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
-                  .since = srv_clock_ms()};
+                  .began = now,
+                  .since = now};
     pthread_mutex_init(&job->lock, NULL);
     atomic_fetch_add(&service->waiting, 1);
     attn_pool_submit(service->pool, &job->decoding);
     return job;
 }
 
-void srv_pipeline_cancel(srv_job *job) {
-    pthread_mutex_lock(&job->lock);
-    job->cancelled = true;
+/* Under the lock. */
+static void cancel(srv_job *job, srv_problem_id reason) {
+    if (job->reason != SRV_NO_PROBLEM) return;
+    job->reason = reason;
     if (job->phase == JOB_DECODING) attn_job_cancel(&job->decoding);
     if (job->phase == JOB_RUNNING) attn_run_cancel(job->run);
+}
+
+void srv_pipeline_cancel(srv_job *job, srv_problem_id reason) {
+    pthread_mutex_lock(&job->lock);
+    cancel(job, reason);
+    pthread_mutex_unlock(&job->lock);
+}
+
+void srv_pipeline_check_time(srv_job *job) {
+    pthread_mutex_lock(&job->lock);
+    if (is_late(job)) cancel(job, SRV_DEADLINE);
     pthread_mutex_unlock(&job->lock);
 }

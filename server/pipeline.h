@@ -53,8 +53,10 @@ typedef void srv_done(void *context, srv_answer *answer);
 srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, const char *query,
                             size_t query_size, srv_done *done, void *context);
 
-/* The client is gone or the daemon stops: work ends between tiles; done is still called. Any thread, until
- * done returns. */
-void srv_pipeline_cancel(srv_job *job);
+/* Work ends between tiles, for the reason given (SRV_CLIENT_GONE, SRV_DRAINING, SRV_DEADLINE; the first one counts);
+ * done is still called. Any thread, until done returns. */
+void srv_pipeline_cancel(srv_job *job, srv_problem_id reason);
+/* Cancels a job that has run for longer than its own timeout_ms, which counts from the start. As above. */
+void srv_pipeline_check_time(srv_job *job);
 
 #endif

@@ -15,11 +15,15 @@
 #define SRV_PROBLEMS(X)                                                                                      \
     X(SRV_NO_PROBLEM, 200, "ok")                                                                             \
     X(SRV_BAD_HTTP, 400, "bad_http")                                                                         \
+    X(SRV_HEADERS_TOO_LARGE, 431, "headers_too_large")                                                       \
+    X(SRV_MISDIRECTED, 421, "misdirected")                                                                   \
     X(SRV_NOT_FOUND, 404, "not_found")                                                                       \
     X(SRV_METHOD_NOT_ALLOWED, 405, "method_not_allowed")                                                     \
-    X(SRV_NOT_ACCEPTABLE, 406, "not_acceptable")                                                             \
+    X(SRV_FORBIDDEN_ORIGIN, 403, "forbidden_origin")                                                         \
     X(SRV_UNSUPPORTED_MEDIA_TYPE, 415, "unsupported_media_type")                                             \
+    X(SRV_NOT_ACCEPTABLE, 406, "not_acceptable")                                                             \
     X(SRV_BODY_TOO_LARGE, 413, "body_too_large")                                                             \
+    X(SRV_TOO_MANY_CONNECTIONS, 503, "too_many_connections")                                                 \
     X(SRV_QUEUE_FULL, 503, "queue_full")                                                                     \
     X(SRV_LOADING, 503, "loading")                                                                           \
     X(SRV_DRAINING, 503, "draining")                                                                         \
@@ -39,6 +43,8 @@
     X(SRV_NOT_REPRESENTABLE, 422, "not_representable")                                                       \
     X(SRV_NEEDS_TOO_MUCH_MEMORY, 413, "needs_too_much_memory")                                               \
     X(SRV_MEMORY_TAKEN, 503, "memory_taken")                                                                 \
+    X(SRV_DEADLINE, 504, "deadline")                                                                         \
+    X(SRV_CLIENT_GONE, 499, "client_gone") /* nobody is left to be answered: for the log */                  \
     X(SRV_INTERNAL, 500, "internal")
 
 typedef enum srv_problem_id {
@@ -62,7 +68,7 @@ typedef struct srv_problem {
     char where[ATTN_WHERE_SIZE];
     char detail[ATTN_TEXT_SIZE]; /* one line of valid UTF-8: what was found and what would be accepted */
     unsigned retry_after;        /* seconds, for 503; 0: no header */
-    const char *allow;           /* for 405: the Allow header; static storage */
+    const char *allow;           /* for 405: the Allow header; outlives the problem */
 } srv_problem;
 
 int srv_problem_status(const srv_problem *problem);

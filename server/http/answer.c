@@ -3,6 +3,7 @@
 #include "exchange.h"
 
 #include "server/codec/text.h"
+#include "server/jobs/retry.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,38 +23,46 @@ static void settle(srv_exchange *exchange) {
     if (!reply->body) reply->size = 0;
 }
 
-/* Seconds after which a 503 may be tried again. */
-static unsigned retry_after(const srv_reply *reply) {
-    if (reply->problem.retry_after > 0) return reply->problem.retry_after;
-    return reply->status == 503 ? 1 : 0;
+/* Seconds after which a 503 may be tried again: when what is queued now should be done. */
+static unsigned retry_after(srv_exchange *exchange) {
+    const srv_reply *reply = &exchange->call.reply;
+    srv_http *http = exchange->http;
+    if (reply->status != 503) return reply->problem.retry_after;
+    pthread_mutex_lock(&http->lock);
+    double service_time = http->service_time;
+    pthread_mutex_unlock(&http->lock);
+    return srv_retry_after(service_time, srv_budget_taken(&http->running), http->options.workers);
 }
 
-static void add_header(struct MHD_Response *response, const char *name, const char *value) {
-    /* Fails without memory only; the answer is still right without it. */
-    (void)MHD_add_response_header(response, name, value);
-}
-
-static void add_timing(const srv_exchange *exchange, struct MHD_Response *response) {
+static void add_timing(const srv_exchange *exchange, srv_header_fn *add, void *to) {
     const srv_timing *timing = &exchange->call.reply.timing;
     char value[160];
     snprintf(value, sizeof value, "read;dur=%.3f, parse;dur=%.3f, queue;dur=%.3f, compute;dur=%.3f",
              exchange->ended - exchange->began, timing->parse, timing->queue,
              timing->compute + timing->encode);
-    add_header(response, "Server-Timing", value);
+    add(to, "Server-Timing", value);
 }
 
-static void add_headers(const srv_exchange *exchange, struct MHD_Response *response) {
+static void each_header(srv_exchange *exchange, srv_header_fn *add, void *to) {
     const srv_reply *reply = &exchange->call.reply;
+    const char *allow = exchange->match.is_options ? exchange->match.allow : reply->problem.allow;
+    unsigned seconds = retry_after(exchange);
     char number[16];
-    add_header(response, "Content-Type", reply->content_type);
-    add_header(response, "X-Request-Id", exchange->id);
-    if (reply->problem.allow) add_header(response, "Allow", reply->problem.allow);
-    if (retry_after(reply) > 0) {
-        snprintf(number, sizeof number, "%u", retry_after(reply));
-        add_header(response, "Retry-After", number);
+    if (reply->content_type) add(to, "Content-Type", reply->content_type);
+    add(to, "X-Request-Id", exchange->id);
+    if (allow) add(to, "Allow", allow);
+    if (seconds > 0) {
+        snprintf(number, sizeof number, "%u", seconds);
+        add(to, "Retry-After", number);
     }
-    if (reply->has_timing) add_timing(exchange, response);
-    if (exchange->closes) add_header(response, "Connection", "close");
+    if (reply->has_timing) add_timing(exchange, add, to);
+    srv_cors_headers(exchange, add, to);
+    if (exchange->closes) add(to, "Connection", "close");
+}
+
+static void add_to_response(void *to, const char *name, const char *value) {
+    /* Fails without memory only; the answer is still right without it. */
+    (void)MHD_add_response_header(to, name, value);
 }
 
 enum MHD_Result srv_answer_queue(srv_exchange *exchange) {
@@ -63,7 +72,7 @@ enum MHD_Result srv_answer_queue(srv_exchange *exchange) {
         MHD_create_response_from_buffer_with_free_callback(reply->size, reply->body, free);
     if (!response) return MHD_NO;
     reply->body = NULL;
-    add_headers(exchange, response);
+    each_header(exchange, add_to_response, response);
     exchange->stage = SRV_STAGE_QUEUED;
     exchange->status = reply->status;
     exchange->sent = strcmp(exchange->method, "HEAD") == 0 ? 0 : reply->size;
@@ -72,23 +81,28 @@ enum MHD_Result srv_answer_queue(srv_exchange *exchange) {
     return queued;
 }
 
+static void add_to_text(void *to, const char *name, const char *value) {
+    srv_text_append_string(to, name);
+    srv_text_append_string(to, ": ");
+    srv_text_append_string(to, value);
+    srv_text_append_string(to, "\r\n");
+}
+
 void srv_answer_last_word(srv_exchange *exchange) {
     srv_reply *reply = &exchange->call.reply;
-    const union MHD_ConnectionInfo *info =
-        MHD_get_connection_info(exchange->connection, MHD_CONNECTION_INFO_CONNECTION_FD);
     settle(exchange);
-    char head[512];
-    int size = snprintf(head, sizeof head,
-                        "HTTP/1.1 %d %s\r\nContent-Type: %s\r\nContent-Length: %zu\r\nX-Request-Id: %s\r\n"
-                        "Connection: close\r\n\r\n",
-                        reply->status, MHD_get_reason_phrase_for((unsigned)reply->status),
-                        reply->content_type, reply->size, exchange->id);
+    exchange->closes = true;
+    char line[128];
     srv_text text = {0};
-    srv_text_append(&text, head, (size_t)size);
+    snprintf(line, sizeof line, "HTTP/1.1 %d %s\r\nContent-Length: %zu\r\n", reply->status,
+             MHD_get_reason_phrase_for((unsigned)reply->status), reply->size);
+    srv_text_append_string(&text, line);
+    each_header(exchange, add_to_text, &text);
+    srv_text_append_string(&text, "\r\n");
     srv_text_append(&text, reply->body, reply->size);
     /* Nothing else is in flight on this socket, so a few hundred bytes always fit its buffer. */
-    if (info && !text.failed &&
-        send(info->connect_fd, text.data, text.size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)text.size) {
+    if (!text.failed && send(exchange->place->descriptor, text.data, text.size,
+                             MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)text.size) {
         exchange->status = reply->status;
         exchange->sent = reply->size;
     }

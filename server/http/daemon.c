@@ -14,7 +14,7 @@ enum {
     /* A connection's pool: headers, and half of it for each piece of a body. An idle connection keeps all of
        it. */
     CONNECTION_MEMORY = 64 * 1024,
-    IDLE_SECONDS = 90, /* above the usual proxies' 60 and 75 */
+    NO_TIMEOUT = 0, /* the reaper's */
 };
 
 /* How strictly the library itself judges requests: the level that refuses what could be read in two ways and
@@ -41,16 +41,16 @@ static struct MHD_Daemon *start_daemon(srv_http *http, int descriptor) {
         MHD_USE_EPOLL_INTERNAL_THREAD | MHD_USE_ITC | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG, 0, NULL,
         NULL, srv_exchange_handle, http, MHD_OPTION_EXTERNAL_LOGGER, library_says, http,
         MHD_OPTION_LISTEN_SOCKET, descriptor, STRICTNESS, MHD_OPTION_CONNECTION_LIMIT,
-        (unsigned)http->options.max_connections, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_SECONDS,
+        (unsigned)(http->options.max_connections + SRV_EXTRA_CONNECTIONS), MHD_OPTION_CONNECTION_MEMORY_LIMIT,
+        (size_t)CONNECTION_MEMORY, MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)NO_TIMEOUT,
         MHD_OPTION_URI_LOG_CALLBACK, srv_exchange_began, http, MHD_OPTION_NOTIFY_COMPLETED,
         srv_exchange_completed, http, MHD_OPTION_NOTIFY_CONNECTION, srv_connection_changed, http,
         MHD_OPTION_END);
 }
 
-/* Opens the next address and serves it. */
+/* Opens the next address. */
 static attn_code open_address(srv_http *http, const srv_http_address *address, attn_error *error) {
-    srv_listener *listener = &http->listeners[http->daemon_count];
+    srv_listener *listener = &http->listeners[http->listener_count];
     attn_error why = {0};
     bool is_missing;
     attn_code code = srv_listener_open(address->host, address->port, listener, &is_missing, &why);
@@ -59,13 +59,18 @@ static attn_code open_address(srv_http *http, const srv_http_address *address, a
         return ATTN_OK;
     }
     if (code != ATTN_OK) return attn_error_set(error, code, why.where, "%s", why.text);
+    http->only_loopback = http->only_loopback && listener->is_loopback;
+    http->listener_count++;
+    return ATTN_OK;
+}
+
+/* Serves the next open address. */
+static attn_code serve_address(srv_http *http, attn_error *error) {
+    srv_listener *listener = &http->listeners[http->daemon_count];
     struct MHD_Daemon *daemon = start_daemon(http, listener->descriptor);
-    if (!daemon) {
-        code = attn_error_set(error, ATTN_IO, listener->address, "cannot serve %s: no thread or memory",
+    if (!daemon)
+        return attn_error_set(error, ATTN_IO, listener->address, "cannot serve %s: no thread or memory",
                               listener->address);
-        srv_listener_close(listener);
-        return code;
-    }
     http->daemons[http->daemon_count++] = daemon;
     return ATTN_OK;
 }
@@ -74,6 +79,7 @@ static srv_http *allocate(const srv_http_options *options) {
     srv_http *http = calloc(1, sizeof *http);
     if (!http) return NULL;
     http->options = *options;
+    http->only_loopback = true;
     srv_budget_init(&http->running, options->max_running);
     pthread_mutex_init(&http->lock, NULL);
     pthread_cond_init(&http->resumed, NULL);
@@ -81,7 +87,9 @@ static srv_http *allocate(const srv_http_options *options) {
     http->daemons = calloc(options->address_count, sizeof *http->daemons);
     http->idle_event = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     http->linger = srv_linger_new();
-    if (http->listeners && http->daemons && http->idle_event >= 0 && http->linger) return http;
+    http->reaper = srv_reaper_new(http);
+    if (http->listeners && http->daemons && http->idle_event >= 0 && http->linger && http->reaper)
+        return http;
     srv_http_free(http);
     return NULL;
 }
@@ -91,19 +99,18 @@ attn_code srv_http_new(const srv_http_options *options, srv_http **out, attn_err
     if (!http)
         return attn_error_set(error, ATTN_NO_MEMORY, NULL,
                               "no memory, descriptor or thread for the HTTP side");
-    for (size_t i = 0; i < options->address_count; i++) {
-        attn_code code = open_address(http, &options->addresses[i], error);
-        if (code != ATTN_OK) {
-            srv_http_free(http);
-            return code;
-        }
-    }
-    if (http->daemon_count == 0) {
+    attn_code code = ATTN_OK;
+    for (size_t i = 0; code == ATTN_OK && i < options->address_count; i++)
+        code = open_address(http, &options->addresses[i], error);
+    if (code == ATTN_OK && http->listener_count == 0)
+        code = attn_error_set(error, ATTN_IO, NULL, "this machine has none of the addresses to listen on");
+    while (code == ATTN_OK && http->daemon_count < http->listener_count)
+        code = serve_address(http, error);
+    if (code == ATTN_OK)
+        *out = http;
+    else
         srv_http_free(http);
-        return attn_error_set(error, ATTN_IO, NULL, "this machine has none of the addresses to listen on");
-    }
-    *out = http;
-    return ATTN_OK;
+    return code;
 }
 
 const char *srv_http_address_open(const srv_http *http, size_t index) {
@@ -119,10 +126,9 @@ void srv_http_drain(srv_http *http) {
     http->draining = true;
     /* The read side alone: a request that has already arrived is still read and answered. */
     for (srv_connection *place = http->connections; place; place = place->next) {
-        if (!place->exchange)
-            shutdown(place->descriptor, SHUT_RD);
-        else
-            srv_connection_check_end(place);
+        if (place->exchange) continue;
+        place->read_ended = true;
+        shutdown(place->descriptor, SHUT_RD);
     }
     if (http->active == 0) eventfd_write(http->idle_event, 1);
     pthread_mutex_unlock(&http->lock);
@@ -138,7 +144,7 @@ size_t srv_http_cancel(srv_http *http) {
     for (srv_connection *place = http->connections; place; place = place->next) {
         srv_exchange *exchange = place->exchange;
         if (!exchange || !exchange->call.job) continue;
-        srv_pipeline_cancel(exchange->call.job);
+        srv_pipeline_cancel(exchange->call.job, SRV_DRAINING);
         count++;
     }
     pthread_mutex_unlock(&http->lock);
@@ -156,8 +162,10 @@ void srv_http_free(srv_http *http) {
     pthread_mutex_unlock(&http->lock);
     for (size_t i = 0; i < http->daemon_count; i++) {
         MHD_stop_daemon(http->daemons[i]);
-        srv_listener_close(&http->listeners[i]);
     }
+    for (size_t i = 0; i < http->listener_count; i++)
+        srv_listener_close(&http->listeners[i]);
+    srv_reaper_free(http->reaper);
     srv_linger_free(http->linger);
     if (http->idle_event >= 0) close(http->idle_event);
     pthread_cond_destroy(&http->resumed);

@@ -1,14 +1,15 @@
-/* One request and its answer, and the connection it came on. Internal to server/http/, which alone knows
- * libmicrohttpd.
+/* One request and its answer, and what libmicrohttpd's callbacks share. Internal to server/http/, which alone knows
+ * that library.
  *
  * An exchange has one owner at a time: the HTTP thread of its connection, or (between suspending and
  * resuming) the worker that has its job. `lock` of the srv_http owns the hand-over: suspending's bookkeeping,
- * srv_call_finish, and everybody who wants to cancel. It ends in srv_exchange_completed, the single exit,
- * which writes the log line and gives everything back. */
+ * srv_call_finish, and everybody who wants to cancel. It ends in srv_exchange_end, the single exit, which writes the
+ * log line and gives everything back. */
 #ifndef SRV_HTTP_EXCHANGE_H
 #define SRV_HTTP_EXCHANGE_H
 
 #include "server/http/body.h"
+#include "server/http/connection.h"
 #include "server/http/http.h"
 #include "server/http/linger.h"
 #include "server/http/listener.h"
@@ -18,31 +19,28 @@
 #include <pthread.h>
 
 typedef struct srv_exchange srv_exchange;
-
-/* An open connection: listed from accept to close, so that draining finds the idle ones. */
-typedef struct srv_connection {
-    struct srv_connection *previous, *next;
-    int descriptor;
-    srv_exchange *exchange; /* the request on it; NULL: idle */
-} srv_connection;
+typedef struct srv_reaper srv_reaper;
 
 struct srv_http {
     srv_http_options options;
+    bool only_loopback; /* no address can be reached from elsewhere */
     srv_linger *linger;
+    srv_reaper *reaper;
     srv_budget running; /* requests that the workers have or wait for */
 
-    pthread_mutex_t lock; /* guards what follows, and every exchange's stage while it is with the workers */
+    pthread_mutex_t lock; /* guards what follows, and every exchange's job while it is with the workers */
     pthread_cond_t resumed;
     srv_connection *connections;
-    size_t open;      /* connections */
-    size_t active;    /* exchanges */
-    size_t suspended; /* those of them that the workers have */
+    size_t open;         /* connections */
+    size_t active;       /* exchanges */
+    size_t suspended;    /* those of them that the workers have */
+    double service_time; /* mean of what workers spent on a request of late, milliseconds */
     bool draining;
 
     int idle_event;
     srv_listener *listeners;
     struct MHD_Daemon **daemons; /* one for each open listener */
-    size_t daemon_count;
+    size_t listener_count, daemon_count;
 };
 
 typedef enum srv_stage {
@@ -62,13 +60,17 @@ struct srv_exchange {
 
     char id[SRV_REQUEST_ID_SIZE];
     char method[16];
-    const srv_route *route; /* NULL: none was found */
+    srv_match match;    /* zero until the path has been found */
+    const char *origin; /* of a web page that may read the answer; NULL: none asks. In the library's memory */
+    bool is_preflight;
     srv_body body;
-    size_t received;     /* bytes of the body, kept or not */
-    double began, ended; /* first line, last byte of the body; milliseconds */
-    bool closes;         /* the connection ends with this answer */
-    int status;          /* sent; 0: none */
-    size_t sent;         /* bytes of the answer's body */
+    size_t declared, received; /* bytes of the body; declared 0: not told */
+    double body_deadline;      /* for its last byte; a piece may move it */
+    double began, ended;       /* first line, last byte of the body; milliseconds */
+    double refused;            /* when a refusal stood whose body is still being read; 0: none does */
+    bool closes;               /* the connection ends with this answer */
+    int status;                /* sent; 0: none */
+    size_t sent;               /* bytes of the answer's body */
 
     char target[]; /* as it stood in the request line */
 };
@@ -83,22 +85,28 @@ void srv_exchange_completed(void *cls, struct MHD_Connection *connection, void *
 void srv_connection_changed(void *cls, struct MHD_Connection *connection, void **place,
                             enum MHD_ConnectionNotificationCode what);
 
-/* Wakes the library where the client has ended its side: an end that came together with the last bytes of a
- * request that is not complete would go unnoticed until the idle time is over. What has arrived is still
- * read. */
-void srv_connection_check_end(const srv_connection *place);
+/* The single exit: log line, counters, memory, ticket. The exchange is gone then. */
+void srv_exchange_end(srv_exchange *exchange, enum MHD_RequestTerminationCode how);
 
-/* What the headers say about the message's framing (framing.c). */
+/* What the headers say about the message's framing and what else is judged of them (framing.c). Strings are in the
+ * library's memory until the request ends; NULL: not there. */
 typedef struct srv_framing {
     size_t declared; /* Content-Length; 0: none */
     bool expects;    /* the client waits for 100 Continue */
-    const char *content_type, *request_id;
+    bool is_preflight;
+    const char *content_type, *content_encoding, *request_id, *origin;
+    char host[264]; /* empty: none */
 } srv_framing;
 
 /* Reads the headers; false with SRV_BAD_HTTP where two readers could disagree about where the message ends or
- * whom it is for. */
-bool srv_framing_read(struct MHD_Connection *connection, const char *version, srv_framing *out,
+ * whom it is for. What was found is in *out all the same. */
+bool srv_framing_read(srv_exchange *exchange, const char *method, const char *version, srv_framing *out,
                       srv_problem *problem);
+
+/* What the headers decide (verdict.c): sets the reply's problem, or the match and the body's room. */
+void srv_verdict(srv_exchange *exchange, const srv_framing *framing);
+/* The workers have as many as may wait. Returns false. */
+bool srv_refuse_queue(const srv_http *http, srv_problem *problem);
 
 /* Queues the exchange's reply (answer.c); MHD_NO ends the connection. */
 enum MHD_Result srv_answer_queue(srv_exchange *exchange);
@@ -106,7 +114,16 @@ enum MHD_Result srv_answer_queue(srv_exchange *exchange);
  * itself. */
 void srv_answer_last_word(srv_exchange *exchange);
 
+/* Takes one header of an answer. */
+typedef void srv_header_fn(void *to, const char *name, const char *value);
+/* The headers that let web pages read an answer (cors.c). */
+void srv_cors_headers(const srv_exchange *exchange, srv_header_fn *add, void *to);
+
 /* Logs and counts an exchange that ends (record.c). */
 void srv_exchange_record(const srv_exchange *exchange, enum MHD_RequestTerminationCode how);
+
+/* The thread that ends what has taken too long (reaper.c). NULL without memory or thread. */
+srv_reaper *srv_reaper_new(srv_http *http);
+void srv_reaper_free(srv_reaper *reaper);
 
 #endif

@@ -7,6 +7,7 @@
 #ifndef SRV_HTTP_HTTP_H
 #define SRV_HTTP_HTTP_H
 
+#include "server/http/origin.h"
 #include "server/http/router.h"
 #include "server/jobs/budget.h"
 #include "server/obs/log.h"
@@ -21,13 +22,26 @@ typedef struct srv_http_address {
     uint16_t port;
 } srv_http_address;
 
+/* How long things may take, in milliseconds. */
+typedef struct srv_http_times {
+    double headers;             /* of a request, from its first byte */
+    double body, body_mebibyte; /* the rest of it; and for each MiB of it */
+    double stalled_body, stalled_reader;
+    double idle;
+    double swallow; /* the rest of a refused body */
+} srv_http_times;
+
 /* Everything pointed to outlives the srv_http. */
 typedef struct srv_http_options {
     const srv_http_address *addresses;
     size_t address_count;
-    size_t max_connections; /* for each address */
+    srv_http_times times;
+    srv_patterns hosts;        /* beside loopback's own names; none, and beyond loopback: any */
+    srv_patterns cors_origins; /* web pages that may read answers */
+    size_t max_connections;    /* requests on further ones are refused, but for probes */
     size_t max_body;
     size_t max_running; /* requests handed to the workers at a time; one more is a 503 */
+    size_t workers;
     srv_routes routes;
     srv_site *site;
     const srv_models *models; /* routes that need them wait for their publication */
@@ -35,6 +49,9 @@ typedef struct srv_http_options {
     const srv_log *log;
     srv_metrics *metrics; /* its routes are `routes`, in their order */
 } srv_http_options;
+
+/* Connections that one address may have beyond the limit, to be told so. */
+enum { SRV_EXTRA_CONNECTIONS = 64 };
 
 /* Errors: ATTN_IO (an address cannot be had), ATTN_NO_MEMORY. An IPv6 address that this machine does not have
  * is a warning in the log where another address is open. */
@@ -48,7 +65,7 @@ const char *srv_http_address_open(const srv_http *http, size_t index);
 void srv_http_drain(srv_http *http);
 /* A descriptor that becomes readable when draining and no request is left. */
 int srv_http_idle_event(const srv_http *http);
-/* Stops the requests that the workers have between two tiles. Returns how many. */
+/* Stops the requests that the workers have, between two tiles. Returns how many. */
 size_t srv_http_cancel(srv_http *http);
 
 /* Drains if that has not happened, waits for the workers' requests, and closes all connections. NULL is fine.

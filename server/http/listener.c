@@ -16,9 +16,16 @@ static void write_address(const char *host, unsigned port, char out[SRV_ADDRESS_
     snprintf(out, SRV_ADDRESS_SIZE, is_v6 ? "[%.64s]:%u" : "%.64s:%u", host, port);
 }
 
+static bool is_loopback(const struct sockaddr_storage *address) {
+    if (address->ss_family == AF_INET)
+        return ntohl(((const struct sockaddr_in *)address)->sin_addr.s_addr) >> 24 == 127;
+    return address->ss_family == AF_INET6 &&
+           IN6_IS_ADDR_LOOPBACK(&((const struct sockaddr_in6 *)address)->sin6_addr);
+}
+
 /* The address that a socket got. */
-static void read_address(int descriptor, char out[SRV_ADDRESS_SIZE]) {
-    struct sockaddr_storage bound;
+static void read_address(int descriptor, srv_listener *out) {
+    struct sockaddr_storage bound = {0};
     socklen_t size = sizeof bound;
     char host[64] = "?", service[8] = "0";
     if (getsockname(descriptor, (struct sockaddr *)&bound, &size) == 0) {
@@ -27,7 +34,8 @@ static void read_address(int descriptor, char out[SRV_ADDRESS_SIZE]) {
     }
     unsigned port = 0;
     sscanf(service, "%u", &port);
-    write_address(host, port, out);
+    write_address(host, port, out->address);
+    out->is_loopback = is_loopback(&bound);
 }
 
 /* A bound, listening socket, or -1 with errno. */
@@ -67,7 +75,7 @@ attn_code srv_listener_open(const char *host, uint16_t port, srv_listener *out, 
                               cause == EADDRINUSE ? "; another address can be given with --listen" : "");
     }
     *out = (srv_listener){.descriptor = descriptor};
-    read_address(descriptor, out->address);
+    read_address(descriptor, out);
     return ATTN_OK;
 }
 

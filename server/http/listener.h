@@ -12,6 +12,7 @@ enum { SRV_ADDRESS_SIZE = 96 };
 typedef struct srv_listener {
     int descriptor;                 /* -1: not open */
     char address[SRV_ADDRESS_SIZE]; /* as bound: "127.0.0.1:8080", "[::1]:8080" */
+    bool is_loopback;               /* cannot be reached from elsewhere */
 } srv_listener;
 
 /* Binds and listens; port 0 takes any free one. Errors: ATTN_IO;

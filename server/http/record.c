@@ -8,14 +8,17 @@ enum { WORKERS_FIELDS = 4 }; /* of a line, at its end: only for what came to the
 static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
     const srv_reply *reply = &exchange->call.reply;
     const srv_timing *timing = &reply->timing;
+    const srv_route *route = exchange->match.route;
     bool is_refused = reply->problem.id != SRV_NO_PROBLEM;
     const srv_field fields[] = {
         srv_field_string("id", exchange->id[0] ? exchange->id : NULL),
         srv_field_string("method", exchange->method[0] ? exchange->method : NULL),
-        srv_field_string("route", exchange->route ? exchange->route->path : "none"),
+        srv_field_string("route", route ? route->path : "none"),
         srv_field_count("status", (size_t)exchange->status),
         srv_field_string("code", is_refused ? srv_problem_code(&reply->problem) : NULL),
-        srv_field_string("end", how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? NULL : "cut"),
+        srv_field_string("end", how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? NULL
+                                : exchange->place->is_cut                  ? "deadline"
+                                                                           : "cut"),
         srv_field_count("in", exchange->received),
         srv_field_count("out", exchange->sent),
         srv_field_ms("read", exchange->ended - exchange->began),
@@ -25,7 +28,7 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_ms("compute", timing->compute),
         srv_field_ms("encode", timing->encode),
     };
-    bool is_quiet = exchange->route && exchange->route->is_quiet;
+    bool is_quiet = route && route->is_quiet;
     srv_log_level level = exchange->status == 500 ? SRV_LOG_ERROR : is_quiet ? SRV_LOG_DEBUG : SRV_LOG_INFO;
     size_t count = sizeof fields / sizeof fields[0] - (reply->has_timing ? 0 : WORKERS_FIELDS);
     const srv_log *log = exchange->http->options.log;
@@ -54,9 +57,8 @@ static void count_times(const srv_exchange *exchange, srv_metrics *metrics) {
 }
 
 /* An exchange that the library did not bring to its end. */
-static void count_cut(const srv_exchange *exchange, enum MHD_RequestTerminationCode how,
-                      srv_metrics *metrics) {
-    bool timed_out = how == MHD_REQUEST_TERMINATED_TIMEOUT_REACHED;
+static void count_cut(const srv_exchange *exchange, srv_metrics *metrics) {
+    bool timed_out = exchange->place->is_cut;
     switch (exchange->stage) {
     case SRV_STAGE_HEADERS:
         srv_metrics_end(metrics, timed_out ? SRV_END_HEADER_DEADLINE : SRV_END_PARSER);
@@ -76,10 +78,11 @@ static void count_cut(const srv_exchange *exchange, enum MHD_RequestTerminationC
 
 void srv_exchange_record(const srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
     const srv_http_options *options = &exchange->http->options;
-    size_t route = exchange->route ? (size_t)(exchange->route - options->routes.rows) : options->routes.count;
+    const srv_route *found = exchange->match.route;
+    size_t route = found ? (size_t)(found - options->routes.rows) : options->routes.count;
     log_line(exchange, how);
     if (exchange->status != 0) srv_metrics_count(options->metrics, route, exchange->method, exchange->status);
     if (exchange->call.reply.has_timing) count_times(exchange, options->metrics);
     if (how != MHD_REQUEST_TERMINATED_COMPLETED_OK && how != MHD_REQUEST_TERMINATED_DAEMON_SHUTDOWN)
-        count_cut(exchange, how, options->metrics);
+        count_cut(exchange, options->metrics);
 }

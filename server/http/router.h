@@ -5,13 +5,14 @@
 #include "server/http/call.h"
 
 typedef struct srv_route {
-    const char *method; /* "GET" (which answers HEAD too) or "POST" */
-    const char *path;   /* as srv_target_matches takes it; also the route's name in the log */
-    bool needs_models;  /* 503 until they are loaded */
-    bool takes_query;   /* `start` reads it */
-    bool ignores_query; /* without either a query is a 422 */
-    bool is_quiet;      /* asked for all the time, by probes: logged at level debug, not info */
-    bool takes_json;    /* a body is collected and must be of a JSON media type; else it is passed over */
+    const char *method;   /* "GET" (which answers HEAD too) or "POST" */
+    const char *path;     /* as srv_target_matches takes it; also the route's name in the log */
+    bool needs_models;    /* 503 until they are loaded */
+    bool takes_query;     /* `start` reads it */
+    bool ignores_query;   /* without either a query is a 422 */
+    bool is_quiet;        /* asked for all the time, by probes: logged at level debug, not info */
+    bool takes_json;      /* a body is collected and must be of a JSON media type; else it is passed over */
+    const char *produces; /* the media type that Accept must let through; NULL: whatever Accept says */
     /* One of the two. `answer` fills in the reply at once, on the HTTP thread: no work of any size. `start`
      * hands the request to the workers, and srv_call_finish follows from there; false: the reply holds why it
      * cannot. */
@@ -24,8 +25,17 @@ typedef struct srv_routes {
     size_t count;
 } srv_routes;
 
-/* The row for a request; NULL with the 404 or 405 in *problem. */
-const srv_route *srv_route_find(const srv_routes *routes, const char *method, const srv_target *target,
-                                srv_parameters *parameters, srv_problem *problem);
+enum { SRV_ALLOW_SIZE = 64 };
+
+/* Where a request leads. */
+typedef struct srv_match {
+    const srv_route *route;     /* NULL: `OPTIONS *`, or nowhere */
+    bool is_options;            /* asks what there is: the path is known, and no handler runs */
+    char allow[SRV_ALLOW_SIZE]; /* the methods that the path takes, for the Allow header */
+} srv_match;
+
+/* Finds the row for a request. False with the 404 or 405 in *problem, which refers to out->allow. */
+bool srv_route_find(const srv_routes *routes, const char *method, const srv_target *target, srv_match *out,
+                    srv_parameters *parameters, srv_problem *problem);
 
 #endif

@@ -4,15 +4,19 @@
 #include <string.h>
 #include <strings.h>
 
-static const char *skip_authority(const char *raw) {
-    size_t scheme = strncasecmp(raw, "http://", 7) == 0 ? 7 : strncasecmp(raw, "https://", 8) == 0 ? 8 : 0;
-    return scheme == 0 ? raw : raw + scheme + strcspn(raw + scheme, "/?");
+static size_t scheme_size(const char *raw) {
+    return strncasecmp(raw, "http://", 7) == 0 ? 7 : strncasecmp(raw, "https://", 8) == 0 ? 8 : 0;
 }
 
 srv_target srv_target_split(const char *raw) {
-    const char *path = skip_authority(raw);
+    size_t scheme = scheme_size(raw);
+    const char *path = scheme > 0 ? raw + scheme + strcspn(raw + scheme, "/?") : raw;
     size_t size = strcspn(path, "?");
     srv_target target = {.path = path, .path_size = size};
+    if (scheme > 0) {
+        target.authority = raw + scheme;
+        target.authority_size = (size_t)(path - target.authority);
+    }
     if (path[size] == '?') {
         target.query = path + size + 1;
         target.query_size = strlen(target.query);

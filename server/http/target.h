@@ -18,6 +18,8 @@ typedef struct srv_target {
     size_t path_size;
     const char *query; /* behind the '?'; NULL where there is none */
     size_t query_size;
+    const char *authority; /* of absolute-form; NULL elsewhere */
+    size_t authority_size;
 } srv_target;
 
 /* Splits origin-form ("/path?query") and absolute-form ("http://host/path?query") alike; a fragment is no

@@ -89,7 +89,7 @@ static const struct {
     {"GET", "/v1/models/tiny/example", NULL, COUNT("/v1/models/{model}/example", "GET", "200"), false},
     {"GET", "/v1/models/none/example", NULL, COUNT("/v1/models/{model}/example", "GET", "404"), false},
     {"GET", "/nothing/\"quoted\"", NULL, COUNT("none", "GET", "404"), false},
-    {"BREW", "/livez", NULL, COUNT("none", "other", "405"), false},
+    {"BREW", "/livez", NULL, COUNT("/livez", "other", "405"), false},
 };
 
 START_TEST(counters_move_by_what_was_sent) {

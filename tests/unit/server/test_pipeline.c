@@ -139,7 +139,7 @@ START_TEST(cancelled_requests_end_all_the_same) {
     for (int i = 0; i < JOBS; i++)
         jobs[i] = start(&f, "{\"inputs\":[[1,0,0,0]]}");
     for (int i = 0; i < JOBS; i++)
-        srv_pipeline_cancel(jobs[i]);
+        srv_pipeline_cancel(jobs[i], SRV_DRAINING);
     pthread_mutex_unlock(&f.lock);
     wait_for(&f, JOBS);
     ck_assert_uint_eq(f.answers, JOBS);
