@@ -135,6 +135,17 @@ static attn_code resolve_scale(attn_plan *plan, attn_error *error) {
     return ATTN_OK;
 }
 
+/* What maps can be given as. */
+static attn_code check_forms(const attn_request *r, attn_error *error) {
+    if (r->average_heads && (r->want & ATTN_WANT_SCORES))
+        return attn_error_set(error, ATTN_CONFLICT, "/return/average_heads",
+                              "scores have no mean over heads; one of the two is accepted");
+    if (r->top_k > 0 && !(r->want & ATTN_WANT_MAPS))
+        return attn_error_set(error, ATTN_CONFLICT, "/return/top_k",
+                              "the largest weights of maps that are not asked for");
+    return ATTN_OK;
+}
+
 /* A selection must name existing places, each once. */
 static attn_code check_selection(const size_t *chosen, size_t count, size_t limit, const char *where,
                                  const char *what, attn_error *error) {
@@ -301,6 +312,7 @@ attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan 
     if ((code = resolve_causal(&plan, error)) != ATTN_OK) return code;
     if ((code = resolve_scale(&plan, error)) != ATTN_OK) return code;
     if ((code = check_blas_sizes(&plan, error)) != ATTN_OK) return code;
+    if ((code = check_forms(&plan.request, error)) != ATTN_OK) return code;
     if ((code = check_selections(&plan, error)) != ATTN_OK) return code;
     measure_attention(&plan, &space);
     lay_out(&plan, &space);

@@ -56,6 +56,7 @@ typedef struct attn_request {
     const attn_sequence *sequences;
     size_t sequence_count; /* N >= 1 */
 
+    /* Finite numbers throughout. */
     const float *inputs;  /* ΣL × d_model */
     const float *context; /* ΣS × d_key: keys (and values) come from here; NULL: from inputs */
     const float *values;  /* ΣS × d_value: values come from here; NULL: from where the keys come from */
@@ -63,26 +64,27 @@ typedef struct attn_request {
 
     attn_causal causal; /* ATTN_CAUSAL_LAYER: the layer's default */
     bool window_given;  /* false: the layer's default */
-    size_t window;      /* W >= 1: p − j < W, and j − p < W where not causal; p = i, or i + S − L with
-                           bottom_right.      0: none */
-    bool scale_given;   /* false: the layer's own */
-    float scale;        /* any finite factor on q·k */
+    size_t window;    /* W >= 1: p − j < W, and j − p < W where not causal, with p = i, or i + S − L in
+                           bottom_right; 0: none */
+    bool scale_given; /* false: the layer's own */
+    float scale;      /* any finite factor on q·k */
 
     unsigned want;       /* ATTN_WANT_…, at least one */
     const size_t *heads; /* which maps and scores, in this order; NULL: all */
     size_t head_count;
-    const size_t
-        *queries; /* which rows of them, in this order; each must exist in every sequence; NULL: all */
+    /* Which rows of them, in this order; each must exist in every sequence; NULL: all. */
+    const size_t *queries;
     size_t query_count;
     bool average_heads; /* maps are the mean over the chosen heads, without the H axis; not with scores */
-    size_t top_k;       /* k >= 1: maps (and scores) as the k largest weights of each row; 0: whole rows */
+    size_t top_k; /* k >= 1: maps (and scores beside them) as the k largest weights of each row; 0: whole
+                           rows */
 } attn_request;
 
 /* A checked request: what will be done, where in the workspace, and what it costs. A plain value: may be
  * copied. */
 typedef struct attn_plan {
-    attn_request
-        request;     /* as given; causal (OFF, TOP_LEFT or BOTTOM_RIGHT), window, scale and widths resolved */
+    /* As given, with causal (OFF, TOP_LEFT or BOTTOM_RIGHT), window, scale and widths resolved. */
+    attn_request request;
     size_t head_dim; /* dk, dv and d_out of this request (a parameter-free layer has none of its own) */
     size_t value_dim, d_out;
     size_t workers;       /* for how many workers scratch memory is counted */
@@ -108,7 +110,8 @@ typedef struct attn_plan {
  *   ATTN_RANGE             an empty batch or sequence, a scale that is not finite, a selection that is empty,
  *                          repeated or out of range
  *   ATTN_AMBIGUOUS_CAUSAL  causal (or a window) without an alignment where L != S
- *   ATTN_CONFLICT          context missing for a cross block, values without context …
+ *   ATTN_CONFLICT          context missing for a cross block, values without context, a mean of scores, the
+ *                          largest weights of maps that are not wanted
  *   ATTN_TOO_LARGE         sizes that overflow, or beyond what one BLAS call can index */
 attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan *out, attn_error *error);
 
@@ -142,12 +145,12 @@ typedef enum attn_result {
     ATTN_MAPS,    /* heads' × queries' × (S + E): the softmax's weights; masked ones exactly 0. With
                      average_heads queries' × (S + E). With top_k the last axis is k: weights falling, ties to
                      the lower key, 0 where a row has fewer keys of non-zero weight */
-    ATTN_SCORES,  /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity. With top_k
+    ATTN_SCORES, /* heads' × queries' × (S + E): what entered the softmax; masked ones −Infinity. With top_k
                      those of the same keys, −Infinity where there is none */
-    ATTN_REST,    /* with top_k: heads' × queries', the sum of the weights that are not among the k */
-    ATTN_Q,       /* H   × L × dk, after the bias, unscaled */
-    ATTN_K,       /* Hkv × S × dk, likewise, without the layer's extra keys */
-    ATTN_V,       /* Hkv × S × dv */
+    ATTN_REST,   /* with top_k: heads' × queries', the sum of the weights that are not among the k */
+    ATTN_Q,      /* H   × L × dk, after the bias, unscaled */
+    ATTN_K,      /* Hkv × S × dk, likewise, without the layer's extra keys */
+    ATTN_V,      /* Hkv × S × dv */
 } attn_result;
 
 /* One sequence's part of a result that was asked for. Points into the run. */

@@ -136,6 +136,16 @@ static void values_without_context(sound *s) {
     s->request.values = inputs;
 }
 
+static void mean_of_scores(sound *s) {
+    s->request.average_heads = true;
+    s->request.want |= ATTN_WANT_SCORES;
+}
+
+static void largest_without_maps(sound *s) {
+    s->request.top_k = 1;
+    s->request.want = ATTN_WANT_SCORES;
+}
+
 static void nothing_wanted(sound *s) {
     s->request.want = 0;
 }
@@ -181,6 +191,8 @@ static const struct {
     {window_rectangle, ATTN_AMBIGUOUS_CAUSAL, "/causal"},
     {cross_without_context, ATTN_CONFLICT, "/context"},
     {values_without_context, ATTN_CONFLICT, "/values"},
+    {mean_of_scores, ATTN_CONFLICT, "/return/average_heads"},
+    {largest_without_maps, ATTN_CONFLICT, "/return/top_k"},
     {maps_that_overflow, ATTN_TOO_LARGE, "/inputs"},
     {beyond_one_blas_call, ATTN_TOO_LARGE, "/inputs"},
     {more_queries_than_one_blas_call, ATTN_TOO_LARGE, "/inputs"},
