@@ -37,17 +37,21 @@ static void sift_up(heap *h, size_t at) {
         swap(h, at, (at - 1) / 2);
 }
 
-/* Keys arrive in rising order, so an entry that only equals the worst one is no better. */
-static void offer(heap *h, size_t k, int32_t key, float weight) {
+/* Takes an entry in and returns the weight that this leaves out: its own, the worst one's, or none. Keys
+ * arrive in rising order, so an entry that only equals the worst one is no better. */
+static float offer(heap *h, size_t k, int32_t key, float weight) {
     if (h->size < k) {
         h->keys[h->size] = key;
         h->weights[h->size] = weight;
         sift_up(h, h->size++);
-    } else if (weight > h->weights[0]) {
-        h->keys[0] = key;
-        h->weights[0] = weight;
-        sift_down(h, 0);
+        return 0;
     }
+    float worst = h->weights[0];
+    if (weight <= worst) return weight;
+    h->keys[0] = key;
+    h->weights[0] = weight;
+    sift_down(h, 0);
+    return worst;
 }
 
 /* Takes the worst out again and again: what remains is in falling order. */
@@ -62,17 +66,13 @@ static void sort_falling(heap *h) {
 float attn_top_k(const float *row, size_t count, size_t k, int32_t *keys, float *weights) {
     heap best = {.keys = keys, .weights = weights};
     double rest = 0;
-    for (size_t j = 0; j < count; j++) {
-        rest += (double)row[j];
-        if (row[j] != 0) offer(&best, k, (int32_t)j, row[j]);
-    }
+    for (size_t j = 0; j < count; j++)
+        if (row[j] != 0) rest += (double)offer(&best, k, (int32_t)j, row[j]);
     size_t found = best.size;
-    for (size_t i = 0; i < found; i++)
-        rest -= (double)weights[i];
     sort_falling(&best);
     for (size_t i = found; i < k; i++) {
         keys[i] = -1;
         weights[i] = 0;
     }
-    return found < k || rest < 0 ? 0 : (float)rest;
+    return (float)rest;
 }

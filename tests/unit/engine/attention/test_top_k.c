@@ -32,6 +32,20 @@ START_TEST(short_rows_are_padded) {
 }
 END_TEST
 
+/* These weights have no exact sum: what is left must not be the rounding of a difference. */
+START_TEST(nothing_left_is_exactly_zero) {
+    enum { COUNT = 40 };
+    float row[COUNT];
+    for (size_t j = 0; j < COUNT; j++)
+        row[j] = 0.1f / (float)(1 + (j * 7) % 13);
+    int32_t keys[COUNT];
+    float weights[COUNT];
+    ck_assert(attn_top_k(row, COUNT, COUNT, keys, weights) == 0);
+    row[17] = 1e-30f; /* and the least left is not lost beside the rest */
+    ck_assert(attn_top_k(row, COUNT, COUNT - 1, keys, weights) == 1e-30f);
+}
+END_TEST
+
 /* How many entries come before entry j in the falling order. */
 static size_t rank_of(const float *row, size_t count, size_t j) {
     size_t before = 0;
@@ -68,6 +82,7 @@ ATTND_SUITE(top_k) {
     TCase *tcase = tcase_create("top_k");
     tcase_add_test(tcase, largest_first_ties_to_the_lower_key);
     tcase_add_test(tcase, short_rows_are_padded);
+    tcase_add_test(tcase, nothing_left_is_exactly_zero);
     tcase_add_test(tcase, every_k_agrees_with_a_sort);
     suite_add_tcase(suite, tcase);
     return suite;
