@@ -1,11 +1,13 @@
 /* Makes a model of a weights file: open, find the blocks, fit their shapes, read the numbers. Everything is
  * checked before the first array is reserved. One thread builds; the model owns all its memory, the file is
  * closed. */
+#include "../tensor/finite.h"
 #include "build.h"
 #include "fit.h"
 #include "label.h"
 #include "uses.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,11 +82,24 @@ static attn_code find_add_zero_attn(const loader *l, bool *out) {
                           attn_label_name(text).text);
 }
 
+/* Reads elements of a tensor and refuses what is no number: one NaN would spoil every answer of the layer. */
+static attn_code read_numbers(const loader *l, const attn_file_tensor *tensor, size_t first, size_t count,
+                              float *out) {
+    attn_code code = attn_safetensors_read(l->file, tensor, first, count, out, l->error);
+    if (code != ATTN_OK || attn_count_not_finite(out, count) == 0) return code;
+    size_t at = 0;
+    while (attn_count_not_finite(&out[at], 1) == 0)
+        at++;
+    return attn_error_set(l->error, ATTN_BAD_MODEL, attn_label_path(l->path).text,
+                          "element %zu of tensor '%s' is %s; finite float32 numbers are accepted", first + at,
+                          attn_label_name(tensor->name).text,
+                          isnan(out[at]) ? "NaN" : "infinite or beyond float32");
+}
+
 /* Reads an array that stands in the file as it does in memory. */
 static attn_code read_piece(const loader *l, const attn_piece *piece, float *out) {
     if (piece->tensor == NULL) return ATTN_OK;
-    return attn_safetensors_read(l->file, piece->tensor, piece->first, piece->rows * piece->columns, out,
-                                 l->error);
+    return read_numbers(l, piece->tensor, piece->first, piece->rows * piece->columns, out);
 }
 
 /* Reads a weight [in,out] and turns it, as many inputs at a time as make a read worth its while. */
@@ -97,7 +112,7 @@ static attn_code read_turned(const loader *l, const attn_piece *piece, float *ou
     attn_code code = ATTN_OK;
     for (size_t first = 0; first < columns; first += batch) {
         size_t now = columns - first < batch ? columns - first : batch;
-        code = attn_safetensors_read(l->file, piece->tensor, first * rows, now * rows, inputs, l->error);
+        code = read_numbers(l, piece->tensor, first * rows, now * rows, inputs);
         if (code != ATTN_OK) break;
         for (size_t row = 0; row < rows; row++)
             for (size_t i = 0; i < now; i++)

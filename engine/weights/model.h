@@ -26,11 +26,10 @@ typedef struct attn_tensor_use {
 
 typedef struct attn_model {
     char name[ATTN_MODEL_NAME_SIZE]; /* [A-Za-z0-9._-]{1,64}, not ending in "-maps" */
-    const char
-        *family;      /* the naming scheme, e.g. "torch.nn.MultiheadAttention"; "seeded"; "parameter-free" */
-    const char *file; /* NULL where there is none */
-    attn_dtype dtype; /* of the weights on disk; F32 where there is no file */
-    size_t bytes;     /* of the float32 weights in memory */
+    const char *family; /* the naming scheme ("torch.nn.MultiheadAttention" …), "seeded", "parameter-free" */
+    const char *file;   /* NULL where there is none */
+    attn_dtype dtype;   /* of the weights on disk; F32 where there is no file */
+    size_t bytes;       /* of the float32 weights in memory */
 
     attn_layer *layers;
     size_t layer_count; /* >= 1 */
@@ -46,15 +45,13 @@ typedef struct attn_model {
 typedef struct attn_model_source {
     const char *name; /* the model's name */
     const char *path; /* a .safetensors file, or a folder that holds model.safetensors */
-    size_t heads;     /* H as configured; 0: from `__metadata__.num_heads`, else `num_attention_heads` of a
-                         config.json     beside the file */
-    size_t kv_heads;  /* Hkv as configured; 0: from `__metadata__.num_kv_heads`, `num_key_value_heads`, else
-                         from the  shapes */
+    size_t heads;     /* H as configured; 0: heads.h tells who is asked */
+    size_t kv_heads;  /* Hkv as configured; 0: likewise, and in the end the shapes */
 } attn_model_source;
 
 /* Reads a weights file as hostile input. On failure *out is untouched and the error names file and tensor:
  * ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not fit, heads unknown
- * or not a divisor), ATTN_NO_MEMORY. */
+ * or not a divisor, a weight that is not finite), ATTN_NO_MEMORY. */
 attn_code attn_model_load(const attn_model_source *source, attn_model **out, attn_error *error);
 
 /* The tensors of a weights file, every `use` NULL: what can be told where no model can be built from it. */

@@ -233,6 +233,70 @@ START_TEST(dtypes_and_mixtures) {
 }
 END_TEST
 
+/* [in,out] weights of more numbers than are read at a time. */
+START_TEST(large_weights_are_turned) {
+    enum { IN = 700, OUT = 300 };
+    float *values = malloc(IN * OUT * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    for (size_t i = 0; i < IN * OUT; i++)
+        values[i] = (float)i;
+    st_builder *builder = st_new();
+    st_add(builder, "Wq", "F32", (size_t[]){IN, OUT, ST_END}, values);
+    st_add(builder, "Wk", "F32", (size_t[]){IN, OUT, ST_END}, values);
+    st_add(builder, "Wv", "F32", (size_t[]){IN, OUT, ST_END}, values);
+    st_finish(builder, path);
+    attn_model *model = load(1);
+    for (size_t in = 0; in < IN; in++)
+        for (size_t out = 0; out < OUT; out++)
+            ck_assert(model->layers[0].wv[out * IN + in] == values[in * OUT + out]);
+    attn_model_free(model);
+    free(values);
+}
+END_TEST
+
+/* A file of one torch layer whose tensor `name` holds `value` as its element `at`. */
+static void write_with(const char *name, const char *dtype, size_t at, float value) {
+    float in[12] = {0}, out[4] = {0}, bias[2] = {0};
+    float *values = strcmp(name, "in_proj_weight") == 0    ? in
+                    : strcmp(name, "out_proj.weight") == 0 ? out
+                                                           : bias;
+    values[at] = value;
+    st_builder *builder = st_new();
+    st_add(builder, "in_proj_weight", dtype, (size_t[]){6, 2, ST_END}, in);
+    st_add(builder, "out_proj.weight", dtype, (size_t[]){2, 2, ST_END}, out);
+    st_add(builder, "out_proj.bias", dtype, (size_t[]){2, ST_END}, bias);
+    st_finish(builder, path);
+}
+
+START_TEST(weights_that_are_not_finite) {
+    write_with("in_proj_weight", "F32", 11, NAN);
+    refuse(1, "element 11 of tensor 'in_proj_weight' is NaN; finite float32 numbers are accepted");
+    write_with("in_proj_weight", "BF16", 0, -INFINITY);
+    refuse(1, "element 0 of tensor 'in_proj_weight' is infinite or beyond float32");
+    write_with("out_proj.bias", "F64", 1, INFINITY);
+    refuse(1, "element 1 of tensor 'out_proj.bias' is infinite or beyond float32");
+
+    const double beyond[4] = {0, 0, 1e39, 0};
+    float wq[4] = {0, 0, 0, NAN};
+    st_builder *builder = st_new();
+    st_add_bytes(builder, "Wq", "F64", (size_t[]){2, 2, ST_END}, beyond, sizeof beyond);
+    st_add(builder, "Wk", "F32", (size_t[]){2, 2, ST_END}, fixture_asymmetric_out_weight);
+    st_add(builder, "Wv", "F32", (size_t[]){2, 2, ST_END}, fixture_asymmetric_out_weight);
+    st_add(builder, "elsewhere", "F32", (size_t[]){2, 2, ST_END}, wq);
+    st_finish(builder, path);
+    refuse(1, "element 2 of tensor 'Wq' is infinite or beyond float32");
+
+    /* What is not used may hold anything; the largest float32 is a number. */
+    builder = st_new();
+    wq[3] = -3.4028235e38f;
+    st_add(builder, "in_proj_weight", "F32", (size_t[]){6, 2, ST_END}, fixture_asymmetric_in_weight);
+    st_add(builder, "out_proj.weight", "F32", (size_t[]){2, 2, ST_END}, wq);
+    st_add(builder, "mask", "F32", (size_t[]){1, ST_END}, &(float){-INFINITY});
+    st_finish(builder, path);
+    attn_model_free(load(1));
+}
+END_TEST
+
 /* The case unaligned-data: three bytes of another tensor, and a header of odd length. */
 START_TEST(unaligned_fixture) {
     for (size_t padding = 1; padding < 4; padding++) {
@@ -491,6 +555,8 @@ ATTND_SUITE(load) {
     tcase_add_test(cases, torch_separate_with_extra_keys);
     tcase_add_test(cases, zero_key_alone);
     tcase_add_test(cases, dtypes_and_mixtures);
+    tcase_add_test(cases, large_weights_are_turned);
+    tcase_add_test(cases, weights_that_are_not_finite);
     tcase_add_test(cases, unaligned_fixture);
     tcase_add_test(cases, layers_stand_in_the_order_of_their_numbers);
     tcase_add_test(cases, grouped_heads_and_other_value_width);
