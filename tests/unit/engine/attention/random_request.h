@@ -1,6 +1,6 @@
 /* Random layers and requests from a seed: every option of the engine, alone and together, in small and odd
- * sizes. The same seed makes the same request. Requests are always acceptable: attn_plan_make must take them.
- */
+ * sizes. The same seed makes the same request. Requests are always acceptable: attn_plan_make must take
+ * them. */
 #ifndef TESTS_UNIT_ENGINE_ATTENTION_RANDOM_REQUEST_H
 #define TESTS_UNIT_ENGINE_ATTENTION_RANDOM_REQUEST_H
 

@@ -63,6 +63,17 @@ START_TEST(large_scores_do_not_overflow) {
 }
 END_TEST
 
+START_TEST(scores_far_below_zero_do_not_vanish) {
+    float row[] = {-3e38f, -500, -500};
+    ck_assert(attn_softmax_row(row, 3));
+    ck_assert_float_eq(row[0], 0);
+    ck_assert_float_eq(row[1], 0.5f);
+    float lowest[] = {-3e38f};
+    ck_assert(attn_softmax_row(lowest, 1));
+    ck_assert_float_eq(lowest[0], 1);
+}
+END_TEST
+
 START_TEST(a_row_without_keys_is_all_zeros) {
     float row[20];
     for (int i = 0; i < 20; i++)
@@ -89,6 +100,7 @@ ATTND_SUITE(softmax) {
     tcase_add_test(tcase, rows_of_every_length_sum_to_one);
     tcase_add_test(tcase, masked_entries_are_exactly_zero);
     tcase_add_test(tcase, large_scores_do_not_overflow);
+    tcase_add_test(tcase, scores_far_below_zero_do_not_vanish);
     tcase_add_test(tcase, a_row_without_keys_is_all_zeros);
     tcase_add_test(tcase, what_is_not_finite_is_told);
     suite_add_tcase(suite, tcase);
