@@ -21,8 +21,8 @@ typedef struct srv_core {
     const char *better;     /* what would suit this processor better and is not in use; else NULL */
 } srv_core;
 
-/* Starts the program again where that helps, and then does not return. Else returns what is in use and why.
- */
+/* Starts the program again where that helps, and then does not return. Else returns what is in use and
+ * why. */
 void srv_core_settle(char **argv);
 
 /* What srv_core_settle found. Any thread after it. */

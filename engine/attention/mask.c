@@ -1,5 +1,5 @@
-/* Masks (mask.h). A masked score is overwritten, never added to: neither a huge score nor a NaN survives it.
- */
+/* Masks (mask.h). A masked score is overwritten, never added to: neither a huge score nor a NaN survives
+ * it. */
 #include "mask.h"
 
 #include <math.h>

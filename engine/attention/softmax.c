@@ -26,8 +26,7 @@ static uint32_t bits_of(float value) {
  * factors so that subnormal results come out rather than zero. */
 static inline float exp_of(float x) {
     const float LOG2_E = 0x1.715476p+0f, LN2_HIGH = 0x1.62e4p-1f, LN2_LOW = 0x1.7f7d1cp-20f;
-    const float ROUND =
-        0x1.8p+23f; /* adding it rounds to an integer, which then stands in the low mantissa bits */
+    const float ROUND = 0x1.8p+23f; /* adding it rounds to an integer, left in the low mantissa bits */
     float clamped = x < -110.0f ? -110.0f : x; /* exp(-110) is below half the least subnormal */
     float shifted = clamped * LOG2_E + ROUND;
     float n = shifted - ROUND;

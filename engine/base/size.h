@@ -1,5 +1,5 @@
-/* Size arithmetic that cannot wrap: every byte count that depends on a file or a request goes through here.
- */
+/* Size arithmetic that cannot wrap: every byte count that depends on a file or a request goes through
+ * here. */
 #ifndef ATTN_BASE_SIZE_H
 #define ATTN_BASE_SIZE_H
 

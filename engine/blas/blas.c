@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What C = beta·C means where there is nothing to add: the libraries differ in whether they touch C at all.
- */
+/* What C = beta·C means where there is nothing to add: the libraries differ in whether they touch C at
+ * all. */
 static void scale_only(size_t m, size_t n, float beta, float *c, size_t ldc) {
     for (size_t i = 0; i < m; i++)
         for (size_t j = 0; j < n; j++)
@@ -37,7 +37,7 @@ const char *attn_blas_config(void) {
 size_t attn_blas_max_callers(void) {
     const char *named = strstr(openblas_get_config(), "MAX_THREADS=");
     unsigned long threads = named ? strtoul(named + strlen("MAX_THREADS="), NULL, 10) : 0;
-    return threads > 0 && threads < 1024 ? (size_t)threads : 16;
+    return threads > 0 ? (size_t)threads : 16;
 }
 
 void attn_blas_single_threaded(void) {

@@ -31,8 +31,8 @@ attn_blas_level attn_blas_core_level(const char *core) {
 
 attn_blas_level attn_blas_processor_level(void) {
 #if defined(__x86_64__) || defined(__i386__)
-    /* These built-ins ask the operating system's XCR0 as well: registers that it does not save do not count.
-     */
+    /* These built-ins ask the operating system's XCR0 as well: registers that it does not save do not
+     * count. */
     __builtin_cpu_init();
     /* What OpenBLAS's SkylakeX kernels are compiled for (-march=skylake-avx512). */
     if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&

@@ -36,8 +36,8 @@ struct attn_job {
     attn_stage stages[ATTN_JOB_STAGES];
     size_t stage_count;
     void *context; /* handed to the tiles and to done */
-    void (*done)(void *context,
-                 bool cancelled); /* on a worker, no lock held; cancelled: some tile did not run */
+    /* On a worker, no lock held; cancelled: some tile did not run. */
+    void (*done)(void *context, bool cancelled);
 
     /* The pool's own. */
     attn_job *next;

@@ -23,7 +23,7 @@ static size_t affinity_count(void) {
 
 static size_t rounded_up(long long quota, long long period) {
     if (quota <= 0 || period <= 0) return SIZE_MAX;
-    return (size_t)((quota + period - 1) / period);
+    return (size_t)(quota / period + (quota % period != 0));
 }
 
 /* The quota of one control group in processors. */

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* dtype, its name in a safetensors header, bits per element, whether attention weights may have it.
- * Source: the safetensors format description (https://huggingface.co/docs/safetensors) and its `Dtype` list.
- */
+ * Source: the safetensors format description (https://huggingface.co/docs/safetensors) and its `Dtype`
+ * list. */
 #define ATTN_DTYPES(X)                                                                                       \
     X(ATTN_F64, "F64", 64, true)                                                                             \
     X(ATTN_F32, "F32", 32, true)                                                                             \

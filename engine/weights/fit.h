@@ -21,8 +21,8 @@ typedef struct attn_fit {
     attn_piece wq, wk, wv, bq, bk, bv, wo, bo, extra_k, extra_v;
 } attn_fit;
 
-/* add_zero_attn: a last extra key of zeros. Error: ATTN_BAD_MODEL naming tensor, shape and what is expected.
- */
+/* add_zero_attn: a last extra key of zeros. Error: ATTN_BAD_MODEL naming tensor, shape and what is
+ * expected. */
 attn_code attn_block_fit(const attn_block *block, const attn_head_counts *counts, bool add_zero_attn,
                          const char *file, attn_fit *out, attn_error *error);
 

@@ -1,6 +1,6 @@
 /* Writes seeded weights as a safetensors file without ever holding more than a few kilobytes of them. The
- * file is written beside its place under another name, synced and renamed, so it appears whole or not at all.
- */
+ * file is written beside its place under another name, synced and renamed, so it appears whole or not at
+ * all. */
 #include "seeded.h"
 
 #include <errno.h>
@@ -113,8 +113,8 @@ static FILE *create_beside(const char *path, char **name) {
     return NULL;
 }
 
-/* Makes the new name itself durable; a file system that cannot is no failure: the content is synced already.
- */
+/* Makes the new name itself durable; a file system that cannot is no failure: the content is synced
+ * already. */
 static void sync_folder_of(const char *path) {
     const char *slash = strrchr(path, '/');
     char *folder = slash == NULL ? strdup(".") : strndup(path, slash == path ? 1 : (size_t)(slash - path));

@@ -1,5 +1,5 @@
-/* The memory of one model: blocks that are freed together. Belongs to whoever builds the model; one thread.
- */
+/* The memory of one model: blocks that are freed together. Belongs to whoever builds the model; one
+ * thread. */
 #ifndef ATTN_WEIGHTS_STORAGE_H
 #define ATTN_WEIGHTS_STORAGE_H
 

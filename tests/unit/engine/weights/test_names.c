@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names blocks of these prefixes (up to 8); the result is "prefix=name" in order, '*' marking cross blocks.
- */
+/* Names blocks of these prefixes (up to 8); the result is "prefix=name" in order, '*' marking cross
+ * blocks. */
 static const char *named(const char *const *prefixes) {
     static char text[1000];
     attn_block blocks[8] = {{0}};
