@@ -82,6 +82,10 @@ test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) an
 	@$(MAKE) --no-print-directory $(OUT)/attnd $(OUT)/tests/model
 	ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_MINILM=$(abspath build/minilm) $(OUT)/tests/model
 
+.PHONY: bench
+bench: $(OUT)/attnd $(OUT)/tests/bench ## print how long small requests take on this machine
+	@ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/bench
+
 .PHONY: lint
 lint: $(OBJECTS) ## check the directions between the parts, prefixes and banned functions, and these checks themselves
 	@status=0; for script in $(sort $(wildcard tests/lint/*.sh)); do \
@@ -135,7 +139,7 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(SAY) "link    $$@"
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
-$(foreach kind,$(SUITES) model,$(eval $(call suite_program,$(kind))))
+$(foreach kind,$(SUITES) model bench,$(eval $(call suite_program,$(kind))))
 
 # Without sanitizers: a shim goes into a process before any runtime of theirs.
 $(OUT)/shim/%.so: tests/support/shim/%.c $(OUT)/flags
