@@ -3,6 +3,7 @@
 #include "server/blas_core.h"
 #include "server/cli/cli.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Whether help is asked for anywhere before "--". */
@@ -11,6 +12,13 @@ static bool asks_for_help(int argc, char **argv) {
         if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0) return true;
     }
     return false;
+}
+
+/* What a command printed must have arrived: a full disk behind standard output is a failure. */
+static int after_output(const char *name, int code) {
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "attnd %s: standard output cannot be written\n", name);
+    return code == SRV_EXIT_OK ? SRV_EXIT_FAILED : code;
 }
 
 int main(int argc, char **argv) {
@@ -26,8 +34,8 @@ int main(int argc, char **argv) {
     if (!command) return srv_command_unknown(name);
     if (asks_for_help(argc - 1, argv + 1)) {
         srv_help_command(stdout, command);
-        return SRV_EXIT_OK;
+        return after_output(name, SRV_EXIT_OK);
     }
     if (command->computes) srv_core_settle(argv);
-    return command->run(argc - 1, argv + 1);
+    return after_output(name, command->run(argc - 1, argv + 1));
 }

@@ -67,7 +67,6 @@ static int print_answer(const srv_answer *answer) {
     if (answer->problem.id == SRV_NO_PROBLEM) {
         bool is_written =
             fwrite(answer->body, 1, answer->size, stdout) == answer->size && fflush(stdout) == 0;
-        if (!is_written) fputs("attnd run: the answer cannot be written\n", stderr);
         return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
     }
     size_t size;

@@ -121,6 +121,21 @@ START_TEST(help_and_version) {
 }
 END_TEST
 
+/* Prints to a device that is always full. */
+START_TEST(unwritten_output_is_a_failure) {
+    static const char *const commands[] = {"help",         "version",      "config",
+                                           "example tiny", "serve --help", "example tiny | \"$0\" run -"};
+    char line[128];
+    snprintf(line, sizeof line, "\"$0\" %s > /dev/full", commands[_i]);
+    const char *const shell[] = {"/bin/sh", "-c", line, process_attnd(), NULL};
+    process_result result = process_run(shell, NULL, NULL, 0);
+    ck_assert_msg(result.code == 1, "%s: %d", commands[_i], result.code);
+    ck_assert_msg(strstr(result.errors, ": standard output cannot be written\n") != NULL, "%s: %s",
+                  commands[_i], result.errors);
+    process_result_done(&result);
+}
+END_TEST
+
 ATTND_SUITE(commands) {
     Suite *suite = suite_create("commands");
     TCase *tests = api_case(suite, "commands");
@@ -128,5 +143,6 @@ ATTND_SUITE(commands) {
     tcase_add_test(tests, run_refuses_like_http);
     tcase_add_loop_test(tests, example_is_answered, 0, 3);
     tcase_add_test(tests, help_and_version);
+    tcase_add_loop_test(tests, unwritten_output_is_a_failure, 0, 6);
     return suite;
 }
