@@ -60,6 +60,7 @@ typedef struct cfg_settings {
     size_t body_mebibyte;  /* … and so much more for each MiB of it */
     size_t stalled_body;   /* without a byte of a body */
     size_t stalled_reader; /* without an answer's bytes being taken */
+    size_t compute;        /* from the last byte of a request to its answer; 0: no limit */
     size_t idle;           /* between two requests */
     size_t swallow;        /* on the rest of a refused body */
     int log_format;        /* cfg_log_format */

@@ -58,6 +58,9 @@ const cfg_row cfg_rows[] = {
      AT(stalled_body), 1, MANY_MS, NULL, "MS", "how long no byte of a body may come"},
     {CFG_KIND_COUNT, "timeouts.stalled_reader_ms", "--stalled-reader-ms", "ATTND_STALLED_READER_MS", "90000",
      AT(stalled_reader), 1, MANY_MS, NULL, "MS", "how long a client may take nothing of its answer"},
+    {CFG_KIND_COUNT, "timeouts.compute_ms", "--compute-ms", "ATTND_COMPUTE_MS", "0", AT(compute), 0, MANY_MS, NULL, "MS",
+     "how long a request may take from its last byte on, where it does not ask for less by timeout_ms; 0: as long as it "
+     "needs"},
     {CFG_KIND_COUNT, "timeouts.idle_ms", "--idle-ms", "ATTND_IDLE_MS", "90000", AT(idle), 1, MANY_MS, NULL, "MS",
      "how long a connection may wait for its next request"},
     {CFG_KIND_COUNT, "timeouts.swallow_ms", "--swallow-ms", "ATTND_SWALLOW_MS", "10000", AT(swallow), 0, MANY_MS, NULL,

@@ -63,6 +63,7 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     size_t memory = app->settings->memory ? app->settings->memory : srv_free_memory() / 2;
     srv_budget_init(&app->memory, memory);
     service->budget = &app->memory;
+    service->compute_ms = app->settings->compute;
     service->models = srv_models_new();
     if (!service->models)
         return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");

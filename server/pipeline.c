@@ -35,6 +35,7 @@ struct srv_job {
     job_phase phase;
     srv_problem_id reason; /* why it has been cancelled; SRV_NO_PROBLEM: it has not */
     double deadline;       /* milliseconds; 0: none */
+    size_t allowed_ms;     /* what set it; 0: nothing */
 
     srv_answer answer;
     double began; /* milliseconds, as `since` */
@@ -62,8 +63,9 @@ static bool enter(srv_job *job, job_phase phase) {
     if (reason == SRV_NO_PROBLEM) return true;
     if (reason == SRV_DEADLINE)
         return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
-                               "the %zu ms of timeout_ms are over; the work was stopped",
-                               job->ask->timeout_ms);
+                               "the %zu ms of %s are over; the work was stopped", job->allowed_ms,
+                               job->allowed_ms == job->ask->timeout_ms ? "timeout_ms"
+                                                                       : "the setting timeouts.compute_ms");
     return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
                            "the request was stopped before its end");
 }
@@ -174,11 +176,14 @@ static bool plan(srv_job *job) {
     return reserve(job, need, "this request", advice);
 }
 
-/* The client's own limit of time, known once the body has been read. */
+/* The limit of time, the client's own or the daemon's, known once the body has been read. */
 static void set_deadline(srv_job *job) {
-    if (!job->ask || job->ask->timeout_ms == 0) return;
+    if (!job->ask) return;
+    size_t own = job->ask->timeout_ms, most = job->service->compute_ms;
+    job->allowed_ms = most > 0 && (own == 0 || most < own) ? most : own;
+    if (job->allowed_ms == 0) return;
     pthread_mutex_lock(&job->lock);
-    job->deadline = job->began + (double)job->ask->timeout_ms;
+    job->deadline = job->began + (double)job->allowed_ms;
     pthread_mutex_unlock(&job->lock);
 }
 

@@ -168,6 +168,25 @@ START_TEST(error_level_is_silent) {
 }
 END_TEST
 
+/* The operator's limit of time, for who sets none or a longer one. */
+START_TEST(compute_limit_is_504) {
+    static const char *const paths[] = {"/v1/attention", "/v1/attention?timeout_ms=100000"};
+    test_daemon daemon;
+    size_t size;
+    char *body = long_request(&size);
+    daemon_start(&daemon, (const char *const[]){"--compute-ms", "1", NULL}, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        http_answer answer = http_post(daemon.url, paths[i], body);
+        api_check_problem(&answer, 504, "deadline");
+        ck_assert_msg(strstr(answer.body, "the 1 ms of the setting timeouts.compute_ms are over"), "%s",
+                      answer.body);
+        http_done(&answer);
+    }
+    daemon_stop(&daemon);
+    free(body);
+}
+END_TEST
+
 static size_t count_lines(const char *text) {
     size_t count = 0;
     for (; *text; text++)
@@ -273,6 +292,7 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, log_lines_are_json);
     tcase_add_test(tests, error_level_is_silent);
     tcase_add_test(tests, ends_after_the_running_request);
+    tcase_add_test(tests, compute_limit_is_504);
     tcase_add_test(tests, taken_port_is_one_clear_line);
     tcase_add_test(tests, every_wrong_setting_is_told);
     tcase_add_test(tests, missing_model_is_told);

@@ -151,6 +151,134 @@ START_TEST(gauges_tell_the_moment_and_go_back) {
 }
 END_TEST
 
+/* Counts rise when the daemon has noticed, which is a moment after the client has left. */
+static void await_count(const char *counter, double wanted) {
+    while (sample(counter) < wanted) /* the test's own time limit ends this */
+        continue;
+    ck_assert_double_eq(sample(counter), wanted);
+}
+
+#define CUT(reason) "attnd_connections_cut_total{reason=\"" reason "\"}"
+
+START_TEST(clients_that_leave_are_counted) {
+    double before = sample(CUT("client_gone"));
+    for (int i = 1; i <= 3; i++) {
+        http_raw raw;
+        http_raw_open(&raw, api_daemon.port);
+        http_raw_send_text(
+            &raw, "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nContent-Length: 24\r\n\r\n{\"inp");
+        http_raw_close(&raw);
+        await_count(CUT("client_gone"), before + i);
+    }
+    ck_assert_double_eq(sample("attnd_memory_reserved_bytes"), 0);
+}
+END_TEST
+
+START_TEST(deadlines_are_counted) {
+    static const struct {
+        const char *bytes, *counter;
+    } slow[] = {
+        {"GET /livez HTTP/1.1\r\nHost: lo", CUT("header_deadline")},
+        {"GET /li", CUT("header_deadline")},
+        {"POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nContent-Length: 24\r\n\r\n{",
+         CUT("body_deadline")},
+    };
+    test_daemon daemon, shared = api_daemon;
+    daemon_start(&daemon, (const char *const[]){"--headers-ms", "100", "--stalled-body-ms", "100", NULL},
+                 NULL);
+    api_daemon = daemon; /* whose page is read */
+    http_raw raw;
+    http_raw_open(&raw, daemon.port);
+    http_raw_send_text(&raw, slow[_i].bytes);
+    ck_assert(http_raw_is_closed(&raw));
+    await_count(slow[_i].counter, 1);
+    http_raw_close(&raw);
+    daemon_stop(&daemon);
+    api_daemon = shared;
+}
+END_TEST
+
+/* Many at once, half of them wrong: each is counted once, and nothing is held afterwards. */
+START_TEST(load_leaves_counts_and_nothing_else) {
+    enum { CLIENTS = 40 };
+    static const char *const bodies[] = {"{\"inputs\":[[1,0,0,0],[0,1,0,0]]}", "{\"inputs\":[[1,0,0]]}"};
+    static const char fine[] = COUNT("/v1/attention", "POST", "200"),
+                      wrong[] = COUNT("/v1/attention", "POST", "422"),
+                      full[] = COUNT("/v1/attention", "POST", "503");
+    double fine_before = sample(fine), wrong_before = sample(wrong), full_before = sample(full);
+    double counts[3] = {0};
+    http_raw clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++)
+        http_raw_open(&clients[i], api_daemon.port);
+    for (int i = 0; i < CLIENTS; i++) {
+        char request[256];
+        snprintf(request, sizeof request,
+                 "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nContent-Length: %zu\r\n\r\n%s",
+                 strlen(bodies[i % 2]), bodies[i % 2]);
+        http_raw_send_text(&clients[i], request);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        http_answer answer = http_raw_answer(&clients[i], 0);
+        counts[answer.status == 200 ? 0 : answer.status == 422 ? 1 : 2]++;
+        http_done(&answer);
+        /* The next request on a connection begins when the one before has ended. */
+        http_raw_send_text(&clients[i], "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        answer = http_raw_answer(&clients[i], 0);
+        http_done(&answer);
+    }
+    ck_assert_double_eq(sample(fine) - fine_before, counts[0]);
+    ck_assert_double_eq(sample(wrong) - wrong_before, counts[1]);
+    ck_assert_double_eq(sample(full) - full_before, counts[2]);
+    ck_assert_double_ge(sample("attnd_connections"), CLIENTS);
+    for (int i = 0; i < CLIENTS; i++)
+        http_raw_close(&clients[i]);
+    ck_assert_double_eq(sample("attnd_requests_waiting"), 0);
+    ck_assert_double_eq(sample("attnd_memory_reserved_bytes"), 0);
+    ck_assert_double_eq(sample("attnd_requests_in_flight"), 0);
+    while (sample("attnd_connections") > 1)
+        continue;
+}
+END_TEST
+
+/* How many of a log's lines hold this. */
+static size_t lines_with(const char *log, const char *text) {
+    size_t count = 0;
+    for (const char *at = log; (at = strstr(at, text)); at += strlen(text))
+        count++;
+    return count;
+}
+
+START_TEST(what_clients_repeat_is_not_logged_forever) {
+    enum { TIMES = 200 };
+    test_daemon daemon;
+    http_raw raw;
+    daemon_start(&daemon, NULL, NULL);
+    http_raw_open(&raw, daemon.port);
+    for (int i = 0; i < TIMES; i++) {
+        http_raw_send_text(&raw, "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\nGET /version "
+                                 "HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        for (int j = 0; j < 2; j++) {
+            http_answer answer = http_raw_answer(&raw, 0);
+            ck_assert_int_eq(answer.status, j ? 200 : 404);
+            http_done(&answer);
+        }
+    }
+    http_raw_close(&raw);
+    process_signal(&daemon.process, 15);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    char *log = process_errors(&daemon.process);
+    size_t told = 0;
+    static const char suppressed[] = "suppressed of=request reason=not_found count=";
+    for (const char *at = log; (at = strstr(at, suppressed)); at += strlen(suppressed))
+        told += strtoul(at + strlen(suppressed), NULL, 10);
+    ck_assert_uint_eq(lines_with(log, "route=/version status=200"), TIMES);
+    ck_assert_uint_eq(lines_with(log, "status=404 code=not_found") + told, TIMES);
+    ck_assert_uint_gt(told, 0);
+    free(log);
+    process_done(&daemon.process);
+}
+END_TEST
+
 /* A request's line in the log, and none of a probe's unless asked for. */
 START_TEST(probes_are_logged_at_debug_only) {
     static const char *const paths[] = {"/livez", "/readyz", "/healthz", "/metrics"};
@@ -184,6 +312,10 @@ ATTND_SUITE(metrics_page) {
     tcase_add_loop_test(tests, counters_move_by_what_was_sent, 0, (int)(sizeof sent / sizeof *sent));
     tcase_add_test(tests, page_counts_itself);
     tcase_add_test(tests, gauges_tell_the_moment_and_go_back);
+    tcase_add_test(tests, clients_that_leave_are_counted);
+    tcase_add_loop_test(tests, deadlines_are_counted, 0, 3);
+    tcase_add_test(tests, load_leaves_counts_and_nothing_else);
+    tcase_add_test(tests, what_clients_repeat_is_not_logged_forever);
     tcase_add_loop_test(tests, probes_are_logged_at_debug_only, 0, 2);
     return suite;
 }
