@@ -46,13 +46,17 @@ static void answered(void *context, srv_answer *answer) {
     pthread_mutex_unlock(&f->lock);
 }
 
-static srv_job *start(fixture *f, const char *body) {
+static srv_job *start_with(fixture *f, const char *body, const char *query) {
     char *copy = strdup(body);
     size_t size = strlen(body);
     ck_assert(srv_budget_take(&f->budget, size));
-    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, NULL, 0, answered, f);
+    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, query, strlen(query), answered, f);
     ck_assert_ptr_nonnull(job);
     return job;
+}
+
+static srv_job *start(fixture *f, const char *body) {
+    return start_with(f, body, "");
 }
 
 static void wait_for(fixture *f, size_t answers) {
@@ -62,11 +66,15 @@ static void wait_for(fixture *f, size_t answers) {
     pthread_mutex_unlock(&f->lock);
 }
 
-static const srv_problem *ask(fixture *f, const char *body) {
+static const srv_problem *ask_with(fixture *f, const char *body, const char *query) {
     size_t before = f->answers;
-    start(f, body);
+    start_with(f, body, query);
     wait_for(f, before + 1);
     return &f->last.problem;
+}
+
+static const srv_problem *ask(fixture *f, const char *body) {
+    return ask_with(f, body, "");
 }
 
 START_TEST(a_request_is_answered_twice_alike) {
@@ -105,6 +113,43 @@ START_TEST(refusals_say_where) {
     ck_assert_int_eq(ask(&f, "{\"model\":\"demo\",\"layer\":\"layers.1\",\"inputs\":[[1]]}")->id,
                      SRV_SHAPE_MISMATCH);
     ck_assert_ptr_nonnull(strstr(f.last.problem.detail, "layer 1"));
+    tear_down(&f);
+}
+END_TEST
+
+static bool answer_holds(const fixture *f, const char *text) {
+    return memmem(f->last.body, f->last.size, text, strlen(text)) != NULL;
+}
+
+/* A plan does no work and needs no memory for it; the same request without one is refused. */
+START_TEST(plans_tell_what_a_request_would_take) {
+    fixture f;
+    set_up(&f, 1 << 20);
+    ck_assert_int_eq(ask_with(&f, "{\"inputs\":[[1,0,0,0]]}", "plan=true")->id, SRV_NO_PROBLEM);
+    ck_assert(answer_holds(&f, "\"verdict\":\"fits\",\"limit\":1048576"));
+    ck_assert(!answer_holds(&f, "outputs"));
+    ck_assert_int_eq(ask_with(&f, "{\"inputs\":[[1,0,0,0]],\"plan\":true}", "top_k=1000000")->id,
+                     SRV_NO_PROBLEM);
+    ck_assert(answer_holds(&f, "\"verdict\":\"too_large\",\"limit\":1048576"));
+    ck_assert_int_eq(ask_with(&f, "{\"inputs\":[[1,0,0,0]]}", "top_k=1000000")->id,
+                     SRV_NEEDS_TOO_MUCH_MEMORY);
+    ck_assert_int_eq(ask_with(&f, "{\"inputs\":[[1,0,0]]}", "plan=true")->id, SRV_SHAPE_MISMATCH);
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(refusals_name_parameters) {
+    static const char body[] = "{\"inputs\":[[1,0,0,0]]}";
+    fixture f;
+    set_up(&f, 1 << 20);
+    ck_assert_int_eq(ask_with(&f, body, "model=other&bogus=1")->id, SRV_MODEL_NOT_FOUND);
+    ck_assert_int_eq(f.last.problem.where_kind, SRV_WHERE_PARAMETER);
+    ck_assert_str_eq(f.last.problem.where, "model");
+    ck_assert_int_eq(ask_with(&f, body, "layer=7")->id, SRV_LAYER_NOT_FOUND);
+    ck_assert_str_eq(f.last.problem.where, "layer");
+    ck_assert_int_eq(ask_with(&f, body, "queries=1")->id, SRV_OUT_OF_RANGE);
+    ck_assert_int_eq(f.last.problem.where_kind, SRV_WHERE_PARAMETER);
+    ck_assert_str_eq(f.last.problem.where, "queries");
     tear_down(&f);
 }
 END_TEST
@@ -153,6 +198,8 @@ ATTND_SUITE(pipeline) {
     TCase *cases = tcase_create("all");
     tcase_add_test(cases, a_request_is_answered_twice_alike);
     tcase_add_test(cases, refusals_say_where);
+    tcase_add_test(cases, plans_tell_what_a_request_would_take);
+    tcase_add_test(cases, refusals_name_parameters);
     tcase_add_test(cases, what_never_fits_is_told_from_what_does_not_fit_now);
     tcase_add_test(cases, cancelled_requests_end_all_the_same);
     suite_add_tcase(suite, cases);

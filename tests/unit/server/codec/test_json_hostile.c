@@ -15,17 +15,25 @@ static const char *const bodies[] = {
     "{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0]]],\"context\":[[[1,2,3]],[[1,2,3]]],\"values\":[[[1,2]],[["
     "3,4]]],"
     "\"attention_mask\":[[[[1]],[[0]]],[[[1],[1]]]],\"bias\":[[[0.5]],[[1],[2]]],\"causal\":\"top_left\"}",
+    "{\"inputs\":{\"dtype\":\"f16\",\"shape\":[2,1,4],\"data\":\"ADwAAAC4AEAAPAAAALgAQA==\"},"
+    "\"key_padding_mask\":[{\"dtype\":\"bool\",\"shape\":[1],\"data\":\"AA==\"},{\"dtype\":\"u8\",\"shape\":["
+    "1],"
+    "\"data\":\"AQ==\"}],\"bias\":{\"dtype\":\"f32\",\"shape\":[1,2,1,1],\"data\":\"AACA/"
+    "wAAgD8=\"},\"plan\":true}",
+    "{\"inputs\":[[1,0,0,0],[0,1,0,0],[0,0,1,0]],\"lengths\":[1,2],\"key_padding_mask\":[true,false,false],"
+    "\"timeout_ms\":9,\"return\":{\"average_heads\":true,\"top_k\":2,\"encoding\":\"base64\",\"dtype\":"
+    "\"f16\"}}",
 };
-static const char *const layers[] = {"tiny", "cross"};
+static const char *const layers[] = {"tiny", "cross", "tiny", "tiny"};
 
 /* The verdict on a body; true: accepted. The bytes are copied so that reading behind them is seen. */
-static bool judge(const char *bytes, size_t size, const char *layer) {
+static bool judge_with(const char *bytes, size_t size, const char *query, const char *layer) {
     char *body = malloc(size == 0 ? 1 : size);
     ck_assert_ptr_nonnull(body);
     memcpy(body, bytes, size);
     srv_problem problem = {0};
     attn_plan plan;
-    srv_ask *ask = sample_request(body, size, layer, &plan, &problem);
+    srv_ask *ask = sample_request_with(body, size, query, layer, &plan, &problem);
     free(body);
     if (ask != NULL) {
         srv_ask_free(ask);
@@ -41,6 +49,10 @@ static bool judge(const char *bytes, size_t size, const char *layer) {
     json_decref(read);
     free(document);
     return false;
+}
+
+static bool judge(const char *bytes, size_t size, const char *layer) {
+    return judge_with(bytes, size, "", layer);
 }
 
 START_TEST(prefixes) {
@@ -75,6 +87,22 @@ START_TEST(removed_and_doubled_bytes) {
         memcpy(changed, bodies[_i], at + 1);
         memcpy(changed + at + 1, bodies[_i] + at, size - at);
         judge(changed, size + 1, layers[_i]);
+    }
+}
+END_TEST
+
+START_TEST(changed_queries) {
+    static const char body[] = "{\"inputs\":[[1,2,3,4],[1,2,3,4]]}";
+    static const char query[] = "layer=0&model=%6d&causal=top_left&window=2&scale=0.5&heads=0,1&queries=1&"
+                                "outputs=0&scores=true&top_k=1&encoding=base64&dtype=f16&tokens=a,b&plan=1";
+    char changed[sizeof query];
+    ck_assert(judge_with(body, sizeof body - 1, query, "tiny"));
+    for (size_t at = 0; at + 1 < sizeof query; at++) {
+        memcpy(changed, query, sizeof query);
+        for (int byte = 0; byte < 256; byte++) {
+            changed[at] = (char)byte;
+            judge_with(body, sizeof body - 1, changed, "tiny");
+        }
     }
 }
 END_TEST
@@ -136,6 +164,7 @@ ATTND_SUITE(json_hostile) {
     tcase_add_loop_test(tests, prefixes, 0, sizeof bodies / sizeof *bodies);
     tcase_add_loop_test(tests, changed_bytes, 0, sizeof bodies / sizeof *bodies);
     tcase_add_loop_test(tests, removed_and_doubled_bytes, 0, sizeof bodies / sizeof *bodies);
+    tcase_add_test(tests, changed_queries);
     tcase_add_test(tests, hurtful_texts);
     tcase_add_test(tests, deep_lists);
     suite_add_tcase(suite, tests);

@@ -1,0 +1,71 @@
+/* POST /v1/attention: options in the query, base64, packed batches, what is returned, plans. */
+#include "api.h"
+
+#include <string.h>
+
+#define PAIR "{\"model\":\"plain\",\"inputs\":[[3,0],[0,0.5]],\"attention_mask\":[[1,0],[0,1]]"
+
+/* Query, body, and a member of the answer. */
+static const struct {
+    const char *query, *body, *pointer, *want;
+} answered[] = {
+    {"?attention=false", PAIR "}", "/outputs", "[[3,0],[0,0.5]]"},
+    {"?model=plain&queries=1,0", "{\"inputs\":[[1],[2]],\"causal\":true}", "/queries", "[1,0]"},
+    {"?caus%61l=1&scale=1&scores=1", "{\"model\":\"plain\",\"inputs\":[[2],[3]]}", "/scores",
+     "[[[4,null],[6,9]]]"},
+    {"?layer=layers.1", "{\"model\":\"demo\",\"inputs\":{\"dtype\":\"f32\",\"shape\":[1,1],\"data\":\"\"}}",
+     NULL, NULL},
+    {"?top_k=1", PAIR "}", "/attention", "{\"index\":[[[0],[1]]],\"weight\":[[[1],[1]]],\"rest\":[[0,0]]}"},
+    {"?average_heads=true", PAIR "}", "/attention", "[[1,0],[0,1]]"},
+    {"?lengths=1,1&tokens=a,b+c", "{\"model\":\"plain\",\"inputs\":[[3],[4]]}", "/outputs", "[[[3]],[[4]]]"},
+    {"?lengths=1,1&tokens=a,b+c", "{\"model\":\"plain\",\"inputs\":[[3],[4]]}", "/tokens", "[\"a\",\"b c\"]"},
+    {"?encoding=base64&dtype=f16", PAIR ",\"return\":{\"attention\":false}}", "/outputs",
+     "{\"dtype\":\"f16\",\"shape\":[2,2],\"data\":\"AEIAAAAAADg=\"}"},
+    {"", "{\"model\":\"plain\",\"inputs\":{\"dtype\":\"f16\",\"shape\":[1,2],\"data\":\"AEIAOA==\"}}",
+     "/outputs", "[[3,0.5]]"},
+    {"?plan=1", PAIR "}", "/plan/verdict", "\"fits\""},
+    {"?", PAIR "}", "/layer", "0"},
+};
+
+START_TEST(answers) {
+    char path[128];
+    snprintf(path, sizeof path, "/v1/attention%s", answered[_i].query);
+    bool good = answered[_i].pointer != NULL;
+    json_t *answer = api_post(path, answered[_i].body, good ? 200 : 422);
+    if (good) json_check_exact(answer, answered[_i].pointer, answered[_i].want);
+    json_decref(answer);
+}
+END_TEST
+
+static const struct {
+    const char *query;
+    long status;
+    const char *code, *parameter;
+} refused[] = {
+    {"?bogus=1", 422, "unknown_field", "bogus"},   {"?layer=0&layer=0", 422, "bad_parameter", "layer"},
+    {"?heads=0%", 422, "bad_parameter", "heads"},  {"?heads=%00", 422, "bad_parameter", "heads"},
+    {"?heads=4", 422, "out_of_range", "heads"},    {"?model=other", 404, "model_not_found", "model"},
+    {"?layer=9", 404, "layer_not_found", "layer"}, {"?stats=1", 422, "not_supported", "stats"},
+    {"?causal=false", 422, "conflict", "causal"},  {"?dtype=f16", 422, "conflict", "dtype"},
+    {"?inputs=1", 422, "bad_parameter", "inputs"},
+};
+
+START_TEST(refusals) {
+    char path[128];
+    snprintf(path, sizeof path, "/v1/attention%s", refused[_i].query);
+    http_answer answer = http_post(api_daemon.url, path, "{\"inputs\":[[1,0,0,0]],\"causal\":true}");
+    api_check_problem(&answer, refused[_i].status, refused[_i].code);
+    json_t *problem = http_json(&answer);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "parameter")), refused[_i].parameter);
+    json_decref(problem);
+    http_done(&answer);
+}
+END_TEST
+
+ATTND_SUITE(options) {
+    Suite *suite = suite_create("options");
+    TCase *tests = api_case(suite, "options");
+    tcase_add_loop_test(tests, answers, 0, sizeof answered / sizeof *answered);
+    tcase_add_loop_test(tests, refusals, 0, sizeof refused / sizeof *refused);
+    return suite;
+}
