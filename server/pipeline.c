@@ -91,8 +91,12 @@ static bool decode(srv_job *job) {
     size_t tree = srv_cost_of_tree(job->body, job->size), need;
     if (!attn_size_add(tree, job->size, &need)) need = SIZE_MAX;
     if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
-    bool decoded =
-        srv_json_decode(job->body, job->size, job->query, job->query_size, &job->ask, &job->answer.problem);
+    srv_json_source source = {.body = job->body,
+                              .size = job->size,
+                              .query = job->query,
+                              .query_size = job->query_size,
+                              .memory = tree};
+    bool decoded = srv_json_decode(&source, &job->ask, &job->answer.problem);
     free(job->body);
     job->body = NULL;
     return decoded;

@@ -5,13 +5,21 @@
 #include "ask.h"
 #include "text.h"
 
-/* Reads a body and the request's query (what stands behind the '?'; NULL: none), in which every option of one
- * value or a list can stand, those of `return` by their own names. False, with *out untouched, where it is no
- * JSON object: SRV_BAD_JSON with the byte offset, also a number that not even a double holds
- * (SRV_OUT_OF_RANGE). What is wrong inside the object is kept in the ask, with its JSON Pointer or parameter,
- * for srv_ask_bind to tell once model and layer are known to exist. */
-bool srv_json_decode(const char *body, size_t size, const char *query, size_t query_size, srv_ask **out,
-                     srv_problem *problem);
+/* A request as it came. */
+typedef struct srv_json_source {
+    const char *body;
+    size_t size;
+    const char *query; /* what stands behind the target's '?'; NULL: nothing */
+    size_t query_size;
+    size_t memory; /* bytes that reading the text may take beside the tensors */
+} srv_json_source;
+
+/* Reads a body and the request's query, in which every option of one value or a list can stand, those of
+ * `return` by their own names. False, with *out untouched, where the body is no JSON object: SRV_BAD_JSON with
+ * the byte offset, also a number that not even a double holds (SRV_OUT_OF_RANGE), or without memory. What is
+ * wrong inside the object is kept in the ask, with its JSON Pointer or parameter, for srv_ask_bind to tell
+ * once model and layer are known to exist. */
+bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *problem);
 
 /* Appends the answer to `out` as one JSON object, members in the contract's order. shape.keys counts the
  * request's own keys; the layer's extra ones are `extra_keys`, which like `rows_without_keys` is there when

@@ -7,6 +7,7 @@
 #include "json.h"
 
 #include "json_fields.h"
+#include "json_memory.h"
 #include "json_query.h"
 
 #include <stdio.h>
@@ -105,14 +106,10 @@ static void read_members(srv_ask *ask, json_t *root, const srv_problem *query_pr
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */
-static bool fail_text(const json_error_t *error, size_t size, srv_problem *problem) {
+static bool fail_text(const json_error_t *error, srv_problem *problem) {
     char offset[24];
     snprintf(offset, sizeof offset, "%d", error->position < 0 ? 0 : error->position);
     switch (json_error_code(error)) {
-    case json_error_unknown:
-    case json_error_out_of_memory:
-        return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                               "no memory for the %zu bytes of JSON", size);
     case json_error_stack_overflow:
         return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
                                "nesting is deeper than the format has; tensors have at most rank 4");
@@ -124,28 +121,35 @@ static bool fail_text(const json_error_t *error, size_t size, srv_problem *probl
     }
 }
 
-static json_t *read_text(const char *body, size_t size, srv_problem *problem) {
+static json_t *read_text(const srv_json_source *source, srv_problem *problem) {
     json_error_t error = {0};
-    if (size == 0) {
+    if (source->size == 0) {
         srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
                         "the body is empty; a JSON object is expected");
         return NULL;
     }
+    srv_json_memory_begin(source->memory);
     /* Integers as doubles: a tensor's may lie beyond 64 bits. */
     json_t *root = json_loadb(
-        body, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
-        &error);
-    if (root == NULL) fail_text(&error, size, problem);
+        source->body, source->size,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
+    /* After a failed allocation neither the tree nor the error is to be trusted. */
+    if (!srv_json_memory_end()) {
+        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                        "no memory for the %zu bytes of JSON at this moment", source->size);
+        json_decref(root);
+        return NULL;
+    }
+    if (root == NULL) fail_text(&error, problem);
     return root;
 }
 
-bool srv_json_decode(const char *body, size_t size, const char *query, size_t query_size, srv_ask **out,
-                     srv_problem *problem) {
+bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *problem) {
     bool done = false;
     char found[SRV_FOUND_SIZE];
     srv_problem query_problem = {0};
     srv_ask *ask = NULL;
-    json_t *root = read_text(body, size, problem);
+    json_t *root = read_text(source, problem);
     if (root == NULL) return false;
     if (!json_is_object(root)) {
         srv_problem_set(problem, SRV_WRONG_TYPE, SRV_WHERE_POINTER, "", "found %s; an object is expected",
@@ -157,7 +161,7 @@ bool srv_json_decode(const char *body, size_t size, const char *query, size_t qu
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
         goto out;
     }
-    ask->storage->query = srv_json_query(query, query_size, &query_problem);
+    ask->storage->query = srv_json_query(source->query, source->query_size, &query_problem);
     read_members(ask, root, &query_problem);
     *out = ask;
     done = true;

@@ -31,21 +31,26 @@ enum {
 };
 
 size_t srv_cost_of_tree(const char *body, size_t size) {
-    size_t commas = 0, containers = 0, strings = 0, characters = 0;
+    size_t commas = 0, colons = 0, containers = 0, strings = 0, characters = 0;
     bool inside = false; /* a string */
     for (size_t i = 0; i < size; i++) {
         commas += body[i] == ',';
+        colons += body[i] == ':';
         containers += body[i] == '[' || body[i] == '{';
         if (body[i] == '"') {
             inside = !inside;
             strings += inside;
         }
         characters += inside;
-        if (inside && body[i] == '\\') i++; /* what it escapes ends no string */
+        if (inside && body[i] == '\\' && i + 1 < size) { /* what it escapes ends no string */
+            characters++;
+            i++;
+        }
     }
     size_t values, tree, total;
-    /* As many values as commas, and one more in each container. */
-    if (!attn_size_add(commas, containers, &values) || !attn_size_mul(values, BYTES_A_VALUE, &values) ||
+    /* As many values as commas, and one more in each container; a member's name takes as much again. */
+    if (!attn_size_add(commas, containers, &values) || !attn_size_add(values, colons, &values) ||
+        !attn_size_mul(values, BYTES_A_VALUE, &values) ||
         !attn_size_mul(containers, BYTES_A_CONTAINER, &tree) || !attn_size_add(values, tree, &total) ||
         !attn_size_mul(characters, BYTES_A_CHARACTER, &characters) ||
         !attn_size_mul(strings, BYTES_A_STRING, &strings) || !attn_size_add(total, characters, &total) ||

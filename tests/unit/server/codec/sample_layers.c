@@ -3,6 +3,7 @@
 
 #include "server/codec/json.h"
 
+#include <stdint.h>
 #include <string.h>
 
 static const float no_weights[1];
@@ -69,7 +70,8 @@ srv_ask *sample_request_with(const char *body, size_t size, const char *query, c
                              attn_plan *plan, srv_problem *problem) {
     srv_ask *ask = NULL;
     attn_error error = {0};
-    if (!srv_json_decode(body, size, query, strlen(query), &ask, problem)) return NULL;
+    srv_json_source source = {body, size, query, strlen(query), SIZE_MAX};
+    if (!srv_json_decode(&source, &ask, problem)) return NULL;
     if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;
         srv_problem_from_engine(problem, &error);

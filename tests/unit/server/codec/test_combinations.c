@@ -30,8 +30,8 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
     attn_run *run = NULL;
     srv_text text = {0};
     const random_body *in = &r->text;
-    ck_seed(srv_json_decode(in->body, strlen(in->body), in->query, strlen(in->query), &ask, &problem),
-            &r->random, "%s", problem.detail);
+    srv_json_source source = {in->body, strlen(in->body), in->query, strlen(in->query), SIZE_MAX};
+    ck_seed(srv_json_decode(&source, &ask, &problem), &r->random, "%s", problem.detail);
     ck_seed(srv_ask_bind(ask, &r->random.layer, "m", 0, &problem), &r->random, "%s %s, query %.200s",
             problem.where, problem.detail, in->query);
     ck_seed(attn_plan_make(&ask->request, attn_pool_workers(pool), &plan, &error) == ATTN_OK, &r->random,

@@ -1,8 +1,12 @@
 /* What a good body becomes: numbers, lengths, strides of every form of mask, selections, hints. */
 #include "sample_layers.h"
 #include "server/codec/json.h"
+#include "server/jobs/cost.h"
 #include "suites.h"
 
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static attn_plan plan;
@@ -277,13 +281,89 @@ START_TEST(names_survive_problems) {
     static const char body[] = "{\"bogus\":1,\"inputs\":[],\"layer\":\"x\",\"model\":\"other\"}";
     srv_ask *ask = NULL;
     srv_problem problem = {0};
-    ck_assert(srv_json_decode(body, strlen(body), NULL, 0, &ask, &problem));
+    srv_json_source source = {.body = body, .size = strlen(body), .memory = SIZE_MAX};
+    ck_assert(srv_json_decode(&source, &ask, &problem));
     ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
     ck_assert_str_eq(ask->model, "other");
     ck_assert_str_eq(ask->layer_name, "x");
     ck_assert(!srv_ask_bind(ask, sample_layer("tiny"), "tiny", 0, &problem));
     ck_assert_int_eq(problem.id, SRV_UNKNOWN_FIELD);
     srv_ask_free(ask);
+}
+END_TEST
+
+/* A text that takes more than was held for it is no text with an error. */
+START_TEST(too_little_memory) {
+    static const char body[] =
+        "{\"inputs\":[[1,0,-0.5,1e2],[0,1,0,0.12345678901234567890123456789012345678]],"
+        "\"tokens\":[\"The\",\"a long label, longer than any first buffer is\"]}";
+    size_t enough = 0;
+    for (size_t memory = 0; enough == 0; memory += 8) {
+        srv_json_source source = {.body = body, .size = sizeof body - 1, .memory = memory};
+        srv_ask *ask = NULL;
+        srv_problem problem = {0};
+        if (srv_json_decode(&source, &ask, &problem)) {
+            ck_assert(ask->request.inputs[7] == 0.12345679f);
+            ck_assert_uint_eq(json_string_length(json_array_get(ask->tokens, 1)), 45);
+            enough = memory;
+        } else {
+            ck_assert_int_eq(problem.id, SRV_MEMORY_TAKEN);
+        }
+        srv_ask_free(ask);
+    }
+    ck_assert_uint_gt(enough, 100);
+}
+END_TEST
+
+/* Bodies that take the most memory for their bytes are read within the estimate. */
+static const struct {
+    const char *before, *piece, *after;
+} heavy[] = {
+    {"{\"inputs\":[", "[],", "[1]]}"},         {"{\"inputs\":[[", "1,", "1]]}"},
+    {"{\"inputs\":[", "[1],", "[1]]}"},        {"{\"inputs\":[", "{},", "[1]]}"},
+    {"{\"inputs\":[", "{\"\":1},", "1]}"},     {"{\"inputs\":[", "\"\",", "1]}"},
+    {"{\"inputs\":[", "null,", "1]}"},         {"{\"inputs\":\"", "x", "\"}"},
+    {"{\"inputs\":\"", "\\n", "\"}"},          {"{\"inputs\":\"", "\\u0001", "\"}"},
+    {"{\"inputs\":[", "\"abcdefgh\",", "1]}"}, {"{\"inputs\":[", "[[[[1]]]],", "1]}"},
+};
+
+START_TEST(estimates_hold) {
+    enum { PIECES = 3000 };
+    size_t piece = strlen(heavy[_i].piece), before = strlen(heavy[_i].before);
+    for (size_t pieces = 1; pieces < PIECES; pieces += pieces / 8 + 1) {
+        size_t size = before + pieces * piece + strlen(heavy[_i].after);
+        char *body = malloc(size + 1), *at = body + before;
+        memcpy(body, heavy[_i].before, before);
+        for (size_t i = 0; i < pieces; i++, at += piece)
+            memcpy(at, heavy[_i].piece, piece);
+        strcpy(at, heavy[_i].after);
+        srv_json_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
+        srv_problem problem = {0};
+        srv_ask *ask = NULL;
+        ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%zu times %s: %s", pieces, heavy[_i].piece,
+                      problem.detail);
+        srv_ask_free(ask);
+        free(body);
+    }
+}
+END_TEST
+
+/* Many members, each with a name of its own. */
+START_TEST(estimates_hold_for_members) {
+    enum { SIZE = 200000 };
+    char *body = malloc(SIZE);
+    for (int members = 1; members < 5000; members += members / 8 + 1) {
+        size_t size = 0;
+        for (int i = 0; i < members; i++)
+            size += (size_t)snprintf(body + size, SIZE - size, "%c\"%x\":1", i == 0 ? '{' : ',', (unsigned)i);
+        body[size++] = '}';
+        srv_json_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
+        srv_problem problem = {0};
+        srv_ask *ask = NULL;
+        ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%d members: %s", members, problem.detail);
+        srv_ask_free(ask);
+    }
+    free(body);
 }
 END_TEST
 
@@ -300,6 +380,9 @@ ATTND_SUITE(json_decode) {
     tcase_add_test(tests, bias_forms);
     tcase_add_loop_test(tests, hints, 0, sizeof hinted / sizeof *hinted);
     tcase_add_test(tests, names_survive_problems);
+    tcase_add_test(tests, too_little_memory);
+    tcase_add_loop_test(tests, estimates_hold, 0, sizeof heavy / sizeof *heavy);
+    tcase_add_test(tests, estimates_hold_for_members);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -4,6 +4,7 @@
 #include "server/codec/json.h"
 #include "suites.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,8 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     attn_run *run = NULL;
     srv_ask *ask = NULL;
     srv_text text = {0};
-    ck_assert_msg(srv_json_decode(body, size, NULL, 0, &ask, &problem), "%s", problem.detail);
+    srv_json_source source = {.body = body, .size = size, .memory = SIZE_MAX};
+    ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%s", problem.detail);
     ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
                   problem.detail);
     ck_assert_msg(attn_plan_make(&ask->request, 1, &plan, &error) == ATTN_OK, "%s", error.text);
@@ -143,7 +145,8 @@ START_TEST(too_large_for_half) {
     srv_ask *ask = NULL;
     srv_text text = {0};
     ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
-    ck_assert(srv_json_decode(body, sizeof body - 1, query, sizeof query - 1, &ask, &problem));
+    srv_json_source source = {body, sizeof body - 1, query, sizeof query - 1, SIZE_MAX};
+    ck_assert(srv_json_decode(&source, &ask, &problem));
     ck_assert(srv_ask_bind(ask, model->layers, "plain", 0, &problem));
     ck_assert_int_eq(attn_plan_make(&ask->request, 1, &plan, NULL), ATTN_OK);
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
