@@ -16,6 +16,8 @@ enum {
     /* A character of one: the token's buffer, which has doubled, beside the copy; later that copy beside the
      * float32 that base64 of binary16 becomes, half as much again. */
     BYTES_A_CHARACTER = 3,
+    /* What any text takes, however short: the root, the first buffer of a token. */
+    BYTES_OF_PARSER = 512,
     /* "-1.17549435e-38," and the brackets that rows of one number have. */
     BYTES_A_NUMBER = 20,
     /* Four bytes as base64: five and a third. */
@@ -54,7 +56,7 @@ size_t srv_cost_of_tree(const char *body, size_t size) {
         !attn_size_mul(containers, BYTES_A_CONTAINER, &tree) || !attn_size_add(values, tree, &total) ||
         !attn_size_mul(characters, BYTES_A_CHARACTER, &characters) ||
         !attn_size_mul(strings, BYTES_A_STRING, &strings) || !attn_size_add(total, characters, &total) ||
-        !attn_size_add(total, strings, &total) || !attn_size_add(total, size, &total))
+        !attn_size_add(total, strings, &total) || !attn_size_add(total, size + BYTES_OF_PARSER, &total))
         return SIZE_MAX;
     return total;
 }

@@ -319,12 +319,20 @@ END_TEST
 static const struct {
     const char *before, *piece, *after;
 } heavy[] = {
-    {"{\"inputs\":[", "[],", "[1]]}"},         {"{\"inputs\":[[", "1,", "1]]}"},
-    {"{\"inputs\":[", "[1],", "[1]]}"},        {"{\"inputs\":[", "{},", "[1]]}"},
-    {"{\"inputs\":[", "{\"\":1},", "1]}"},     {"{\"inputs\":[", "\"\",", "1]}"},
-    {"{\"inputs\":[", "null,", "1]}"},         {"{\"inputs\":\"", "x", "\"}"},
-    {"{\"inputs\":\"", "\\n", "\"}"},          {"{\"inputs\":\"", "\\u0001", "\"}"},
-    {"{\"inputs\":[", "\"abcdefgh\",", "1]}"}, {"{\"inputs\":[", "[[[[1]]]],", "1]}"},
+    {"{}", "", ""},
+    {"[]", " ", ""},
+    {"{\"inputs\":[", "[],", "[1]]}"},
+    {"{\"inputs\":[[", "1,", "1]]}"},
+    {"{\"inputs\":[", "[1],", "[1]]}"},
+    {"{\"inputs\":[", "{},", "[1]]}"},
+    {"{\"inputs\":[", "{\"\":1},", "1]}"},
+    {"{\"inputs\":[", "\"\",", "1]}"},
+    {"{\"inputs\":[", "null,", "1]}"},
+    {"{\"inputs\":\"", "x", "\"}"},
+    {"{\"inputs\":\"", "\\n", "\"}"},
+    {"{\"inputs\":\"", "\\u0001", "\"}"},
+    {"{\"inputs\":[", "\"abcdefgh\",", "1]}"},
+    {"{\"inputs\":[", "[[[[1]]]],", "1]}"},
 };
 
 START_TEST(estimates_hold) {
@@ -340,7 +348,8 @@ START_TEST(estimates_hold) {
         srv_json_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
         srv_problem problem = {0};
         srv_ask *ask = NULL;
-        ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%zu times %s: %s", pieces, heavy[_i].piece,
+        srv_json_decode(&source, &ask, &problem);
+        ck_assert_msg(problem.id != SRV_MEMORY_TAKEN, "%zu times %s: %s", pieces, heavy[_i].piece,
                       problem.detail);
         srv_ask_free(ask);
         free(body);
