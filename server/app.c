@@ -179,8 +179,11 @@ attn_code srv_app_load_models(srv_app *app, attn_error *error) {
     if (!sources) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
     for (size_t i = 0; i < settings->model_count; i++) {
         const cfg_model *model = &settings->models[i];
-        sources[i] = (attn_model_source){
-            .name = model->name, .path = model->path, .heads = model->heads, .kv_heads = model->kv_heads};
+        sources[i] = (attn_model_source){.name = model->name,
+                                         .path = model->path,
+                                         .heads = model->heads,
+                                         .kv_heads = model->kv_heads,
+                                         .stop = &app->stop_loading};
     }
     attn_code code = srv_models_load(models, sources, settings->model_count, error);
     free(sources);
@@ -193,22 +196,43 @@ attn_code srv_app_load_models(srv_app *app, attn_error *error) {
     return ATTN_OK;
 }
 
-bool srv_app_drain(srv_app *app, int signals) {
-    srv_log_message(&app->log, SRV_LOG_INFO, "drain", "answering what has been accepted, for at most %zu s",
-                    app->settings->drain);
-    atomic_store(&app->site.draining, true);
-    srv_http_drain(app->http);
-    struct pollfd events[] = {{.fd = srv_http_idle_event(app->http), .events = POLLIN},
-                              {.fd = signals, .events = POLLIN}};
+/* Waits for one of the two (-1: it never comes) or the time; whether the second one, a signal, came. */
+static bool await(int event, int signals, size_t milliseconds, bool *is_over) {
+    struct pollfd events[] = {{.fd = event, .events = POLLIN}, {.fd = signals, .events = POLLIN}};
     /* The settings' range keeps this within an int. */
-    int ready = poll(events, 2, (int)app->settings->drain * 1000);
-    if (ready > 0 && (events[0].revents & POLLIN)) return true;
+    int ready;
+    do /* a handler interrupts; what it has written is there at once */
+        ready = poll(events, 2, (int)milliseconds);
+    while (ready < 0);
+    *is_over = ready == 0;
+    return ready > 0 && !(events[0].revents & POLLIN);
+}
+
+/* What the workers have ends with its tile; its answer gets a moment to go out. */
+static size_t stop_requests(srv_app *app, const char *why) {
+    bool is_over;
     size_t stopped = srv_http_cancel(app->http);
-    srv_log_message(&app->log, SRV_LOG_WARNING, "drain", "%s; %zu requests were stopped",
-                    ready == 0 ? "the time is over" : "a second signal", stopped);
-    /* What was stopped ends with its tile; its answer gets a moment to go out. */
-    poll(events, 1, LAST_ANSWERS_MS);
-    return stopped == 0;
+    srv_log_message(&app->log, SRV_LOG_WARNING, "drain", "%s; %zu requests were stopped", why, stopped);
+    if (stopped > 0) await(srv_http_idle_event(app->http), -1, LAST_ANSWERS_MS, &is_over);
+    return stopped;
+}
+
+bool srv_app_drain(srv_app *app, int signals) {
+    const cfg_settings *settings = app->settings;
+    bool is_over, is_forced = false;
+    atomic_store(&app->site.draining, true);
+    if (settings->drain_delay > 0) {
+        srv_log_message(&app->log, SRV_LOG_INFO, "drain", "requests are still taken for %zu ms",
+                        settings->drain_delay);
+        is_forced = await(-1, signals, settings->drain_delay, &is_over);
+    }
+    srv_log_message(&app->log, SRV_LOG_INFO, "drain", "answering what has been accepted, for at most %zu s",
+                    settings->drain);
+    srv_http_drain(app->http);
+    is_forced = is_forced || await(srv_http_idle_event(app->http), signals, settings->drain * 1000, &is_over);
+    if (is_forced) return stop_requests(app, "a second signal") == 0;
+    if (is_over) stop_requests(app, "the time is over");
+    return true;
 }
 
 void srv_app_close(srv_app *app) {

@@ -15,6 +15,7 @@ typedef struct srv_app {
     srv_repeats repeats;
     srv_budget memory; /* bytes that requests may hold together */
     srv_site site;
+    atomic_bool stop_loading;
     srv_http *http;       /* NULL: no port */
     srv_digests *digests; /* NULL: none */
 } srv_app;
@@ -24,11 +25,13 @@ typedef struct srv_app {
 attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error);
 /* Opens the addresses; requests are answered from now on, with 503 where they need models. */
 attn_code srv_app_listen(srv_app *app, attn_error *error);
-/* Loads the models of the settings, or the demo models, and lets everybody see them. */
+/* Loads the models of the settings, or the demo models, and lets everybody see them. On a thread of its own while
+ * the main one waits. Errors: ATTN_CANCELLED when `stop_loading` became true, and those of the models. */
 attn_code srv_app_load_models(srv_app *app, attn_error *error);
-/* Answers the requests that have been accepted, for as long as the settings say or until `signals` (a
- * signalfd, or -1) tells of one more signal. False: the
- * workers had to be stopped in the middle of some. */
+/* The end. For the settings' delay nothing changes but that /readyz says so; then new clients are refused, and requests
+ * that have been accepted are answered, for as long as the settings say. What is not done by then is stopped and
+ * told so. `signals` (a signalfd, or -1) tells of one more signal, which stops the waiting; false: in the middle of
+ * some requests. */
 bool srv_app_drain(srv_app *app, int signals);
 /* Frees in reverse; a zeroed app is fine. */
 void srv_app_close(srv_app *app);

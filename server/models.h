@@ -1,4 +1,4 @@
-/* The served models, found by name. The port opens before they are there: the main thread loads them and
+/* The served models, found by name. The port opens before they are there: one thread loads them and
  * publishes the whole list at once; before, every other thread finds it not ready, and from then on nothing
  * changes any more, but that the files' digests become known one by one.
  *

@@ -82,10 +82,18 @@ static attn_code find_add_zero_attn(const loader *l, bool *out) {
                           attn_label_name(text).text);
 }
 
+/* Between two reads: whether somebody has asked to stop. */
+static attn_code check_stop(const loader *l) {
+    const atomic_bool *stop = l->source->stop;
+    if (stop == NULL || !atomic_load(stop)) return ATTN_OK;
+    return attn_error_set(l->error, ATTN_CANCELLED, attn_label_path(l->path).text, "loading was stopped");
+}
+
 /* Reads elements of a tensor and refuses what is no number: one NaN would spoil every answer of the layer. */
 static attn_code read_numbers(const loader *l, const attn_file_tensor *tensor, size_t first, size_t count,
                               float *out) {
-    attn_code code = attn_safetensors_read(l->file, tensor, first, count, out, l->error);
+    attn_code code = check_stop(l);
+    if (code == ATTN_OK) code = attn_safetensors_read(l->file, tensor, first, count, out, l->error);
     if (code != ATTN_OK || attn_count_not_finite(out, count) == 0) return code;
     size_t at = 0;
     while (attn_count_not_finite(&out[at], 1) == 0)

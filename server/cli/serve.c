@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -91,14 +92,50 @@ static void print_ready(const srv_app *app) {
     fflush(stdout);
 }
 
+/* Loading the models, beside the main thread: a signal ends it. */
+typedef struct loading {
+    srv_app *app;
+    attn_error error;
+    attn_code code;
+    int done; /* an eventfd */
+} loading;
+
+static void *load(void *context) {
+    loading *l = context;
+    l->code = srv_app_load_models(l->app, &l->error);
+    const uint64_t one = 1;
+    (void)!write(l->done, &one, sizeof one);
+    return NULL;
+}
+
+/* Returns when the models are loaded or a signal has stopped that (ATTN_CANCELLED, or whatever it came to). */
+static attn_code load_models(srv_app *app, attn_error *error) {
+    loading l = {.app = app, .done = eventfd(0, EFD_CLOEXEC)};
+    pthread_t thread;
+    if (l.done < 0 || pthread_create(&thread, NULL, load, &l) != 0) {
+        if (l.done >= 0) close(l.done);
+        return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no thread or descriptor to load the models");
+    }
+    struct pollfd events[] = {{.fd = signals, .events = POLLIN}, {.fd = l.done, .events = POLLIN}};
+    while (poll(events, 2, -1) <= 0)
+        continue;
+    if (events[0].revents & POLLIN) atomic_store(&app->stop_loading, true);
+    pthread_join(thread, NULL);
+    close(l.done);
+    *error = l.error;
+    return l.code;
+}
+
 /* From the open engine to the end of the last request. */
 static int serve(srv_app *app) {
     attn_error error = {0};
     if (srv_app_listen(app, &error) != ATTN_OK) return fail(&error, SRV_EXIT_FAILED);
     print_addresses(app);
-    if (srv_app_load_models(app, &error) != ATTN_OK)
-        return fail(&error, error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE);
-    print_ready(app);
+    attn_code code = load_models(app, &error);
+    if (code == ATTN_OK)
+        print_ready(app);
+    else if (code != ATTN_CANCELLED)
+        return fail(&error, code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE);
     wait_for_signal();
     return srv_app_drain(app, signals) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
 }

@@ -44,7 +44,7 @@ static void expect(size_t heads, size_t kv_heads, size_t found, size_t kv_found)
     attn_model *model = NULL;
     attn_error error;
     attn_error_clear(&error);
-    const attn_model_source source = {"m", path, heads, kv_heads};
+    const attn_model_source source = {"m", path, heads, kv_heads, NULL};
     ck_assert_msg(attn_model_load(&source, &model, &error) == ATTN_OK, "%s: %s", error.where, error.text);
     ck_assert_uint_eq(model->layers[0].heads, found);
     ck_assert_uint_eq(model->layers[0].kv_heads, kv_found);
@@ -55,7 +55,7 @@ static void refuse(size_t heads, size_t kv_heads, attn_code code, const char *wh
     attn_model *model = NULL;
     attn_error error;
     attn_error_clear(&error);
-    const attn_model_source source = {"m", path, heads, kv_heads};
+    const attn_model_source source = {"m", path, heads, kv_heads, NULL};
     ck_assert_int_eq(attn_model_load(&source, &model, &error), code);
     ck_assert_str_eq(error.where, where);
     ck_assert_msg(strstr(error.text, text) != NULL, "'%s' is not in '%s'", text, error.text);

@@ -28,7 +28,7 @@ static attn_model *load_from(const char *where, size_t heads, size_t kv_heads) {
     attn_model *model = NULL;
     attn_error error;
     attn_error_clear(&error);
-    const attn_model_source source = {"m", where, heads, kv_heads};
+    const attn_model_source source = {"m", where, heads, kv_heads, NULL};
     ck_assert_msg(attn_model_load(&source, &model, &error) == ATTN_OK, "%s: %s", error.where, error.text);
     return model;
 }
@@ -41,7 +41,7 @@ static void refuse_kv(size_t heads, size_t kv_heads, attn_code code, const char 
     attn_model *model = NULL;
     attn_error error;
     attn_error_clear(&error);
-    const attn_model_source source = {"m", path, heads, kv_heads};
+    const attn_model_source source = {"m", path, heads, kv_heads, NULL};
     ck_assert_int_eq(attn_model_load(&source, &model, &error), code);
     ck_assert_msg(strstr(error.text, text) != NULL, "'%s' is not in '%s'", text, error.text);
     ck_assert_str_eq(error.where, path);
@@ -494,7 +494,7 @@ START_TEST(folders_and_config) {
     ck_assert_int_eq(remove(path), 0);
     attn_error error;
     attn_error_clear(&error);
-    const attn_model_source source = {"m", folder, 1, 0};
+    const attn_model_source source = {"m", folder, 1, 0, NULL};
     ck_assert_int_eq(attn_model_load(&source, &model, &error), ATTN_IO);
     ck_assert_str_eq(error.text, "is a folder without model.safetensors");
     char *index = temporary_path(folder, "model.safetensors.index.json");
@@ -529,6 +529,24 @@ START_TEST(a_written_seed_is_the_seeded_model) {
     }
     attn_model_free(loaded);
     attn_model_free(made);
+}
+END_TEST
+
+START_TEST(loading_can_be_stopped) {
+    const attn_seed_spec spec = {.d_model = 8, .heads = 2, .layers = 3, .seed = 7};
+    ck_assert_int_eq(attn_model_seeded_write(path, &spec, NULL), ATTN_OK);
+    atomic_bool stop;
+    atomic_init(&stop, true);
+    attn_model *model = NULL;
+    attn_error error;
+    attn_error_clear(&error);
+    const attn_model_source source = {.name = "m", .path = path, .stop = &stop};
+    ck_assert_int_eq(attn_model_load(&source, &model, &error), ATTN_CANCELLED);
+    ck_assert_ptr_null(model);
+    ck_assert_str_eq(error.where, path);
+    atomic_store(&stop, false);
+    ck_assert_int_eq(attn_model_load(&source, &model, NULL), ATTN_OK);
+    attn_model_free(model);
 }
 END_TEST
 
@@ -568,6 +586,7 @@ ATTND_SUITE(load) {
     tcase_add_test(cases, no_attention_at_all);
     tcase_add_test(cases, folders_and_config);
     tcase_add_test(cases, a_written_seed_is_the_seeded_model);
+    tcase_add_test(cases, loading_can_be_stopped);
     tcase_add_test(cases, tensor_lists_need_no_model);
     suite_add_tcase(suite, cases);
     return suite;
