@@ -47,6 +47,5 @@ int srv_cli_check(int argc, char **argv) {
         fine = check(&source, 1) && fine;
     }
     cfg_settings_done(&settings);
-    if (fflush(stdout) != 0) return SRV_EXIT_FAILED;
     return fine ? SRV_EXIT_OK : SRV_EXIT_USAGE;
 }
