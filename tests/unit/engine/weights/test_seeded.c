@@ -5,9 +5,11 @@
 
 #include <dirent.h>
 #include <math.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 static const attn_seed_spec tiny = {.d_model = 4, .heads = 2, .layers = 2, .seed = 42};
@@ -126,6 +128,30 @@ START_TEST(nothing_is_left_where_writing_fails) {
 }
 END_TEST
 
+/* The process may write a kilobyte, as if the disk were full behind it. */
+START_TEST(nothing_is_left_of_a_file_that_does_not_fit) {
+    char *folder = temporary_folder(), *path = temporary_path(folder, "a");
+    struct rlimit before, small;
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small = before;
+    small.rlim_cur = 1024;
+    const struct sigaction ignore = {.sa_handler = SIG_IGN};
+    struct sigaction usual;
+    ck_assert_int_eq(sigaction(SIGXFSZ, &ignore, &usual), 0);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    attn_error error;
+    attn_error_clear(&error);
+    attn_code code = attn_model_seeded_write(path, &(attn_seed_spec){64, 2, 1, 1}, &error);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(sigaction(SIGXFSZ, &usual, NULL), 0);
+    ck_assert_int_eq(code, ATTN_IO);
+    ck_assert_msg(strstr(error.text, "File too large") != NULL, "%s", error.text);
+    ck_assert_uint_eq(entries_of(folder), 0);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
 static char *contents(const char *path, size_t *size) {
     FILE *file = fopen(path, "rb");
     ck_assert_ptr_nonnull(file);
@@ -163,6 +189,7 @@ ATTND_SUITE(seeded) {
     tcase_add_test(cases, seeds_differ);
     tcase_add_test(cases, bad_specs);
     tcase_add_test(cases, nothing_is_left_where_writing_fails);
+    tcase_add_test(cases, nothing_is_left_of_a_file_that_does_not_fit);
     tcase_add_test(cases, file_is_the_same_bytes_each_time);
     suite_add_tcase(suite, cases);
     return suite;
