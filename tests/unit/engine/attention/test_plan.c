@@ -213,6 +213,32 @@ START_TEST(a_sound_request_is_planned) {
 }
 END_TEST
 
+START_TEST(the_layer_rules_where_the_request_is_silent) {
+    sound s;
+    sound_init(&s);
+    s.layer.causal = ATTN_CAUSAL_SQUARE;
+    s.layer.window = 2;
+    attn_plan plan;
+    ck_assert_int_eq(attn_plan_make(&s.request, 1, &plan, NULL), ATTN_OK);
+    ck_assert_int_eq(plan.request.causal, ATTN_CAUSAL_TOP_LEFT);
+    ck_assert_uint_eq(plan.request.window, 2);
+    ck_assert(plan.request.scale == 0.5F);
+
+    s.request.causal = ATTN_CAUSAL_OFF;
+    s.request.window_given = s.request.scale_given = true;
+    s.request.scale = 0; /* a factor like any other */
+    ck_assert_int_eq(attn_plan_make(&s.request, 1, &plan, NULL), ATTN_OK);
+    ck_assert_int_eq(plan.request.causal, ATTN_CAUSAL_OFF);
+    ck_assert_uint_eq(plan.request.window, 0);
+    ck_assert(plan.request.scale == 0);
+
+    s.layer.scale = 0; /* as in the parameter-free layer */
+    s.request.scale_given = false;
+    ck_assert_int_eq(attn_plan_make(&s.request, 1, &plan, NULL), ATTN_OK);
+    ck_assert(plan.request.scale == (float)(1 / sqrt(2)));
+}
+END_TEST
+
 START_TEST(a_broken_request_is_refused_by_field) {
     sound s;
     sound_init(&s);
@@ -260,6 +286,7 @@ ATTND_SUITE(plan) {
     Suite *suite = suite_create("plan");
     TCase *cases = tcase_create("plan");
     tcase_add_test(cases, a_sound_request_is_planned);
+    tcase_add_test(cases, the_layer_rules_where_the_request_is_silent);
     tcase_add_loop_test(cases, a_broken_request_is_refused_by_field, 0,
                         (int)(sizeof refusals / sizeof *refusals));
     tcase_add_test(cases, a_run_takes_the_planned_bytes);
