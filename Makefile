@@ -71,9 +71,9 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: $(OUT)/attnd $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint ## build and run the tests without installing anything
+check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint ## build and run the tests without installing anything
 	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; \
-	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
+	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
 
 .PHONY: test-model
 test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) and compare it with transformers
@@ -132,6 +132,12 @@ help: ## this list
 $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
 	$(SAY) "link    $@"
 	$(RUN)$(CC) $(LDFLAGS_ALL) -o $@ $(OBJECTS) $(PKG_LDLIBS)
+
+# The daemon with a latch for its workers, for tests only: the linker puts it before attn_run_new.
+LATCH := $(OUT)/obj/tests/support/latch/latch.o
+$(OUT)/attnd-latch: $(OBJECTS) $(LATCH) $(OUT)/flags
+	$(SAY) "link    $@"
+	$(RUN)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=attn_run_new -o $@ $(OBJECTS) $(LATCH) $(PKG_LDLIBS)
 
 define suite_program
 $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags

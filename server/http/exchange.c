@@ -82,6 +82,7 @@ static enum MHD_Result on_headers(srv_exchange *exchange, const char *method, co
     exchange->stage = SRV_STAGE_BODY;
     bool is_sound = srv_framing_read(exchange, method, version, &framing, problem);
     srv_request_id(exchange->id, framing.request_id);
+    srv_verdict_origin(exchange, &framing);
     if (is_sound) srv_verdict(exchange, &framing);
     exchange->declared = framing.declared;
     exchange->body_deadline = now + http->options.times.body;

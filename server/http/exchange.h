@@ -103,6 +103,8 @@ typedef struct srv_framing {
 bool srv_framing_read(srv_exchange *exchange, const char *method, const char *version, srv_framing *out,
                       srv_problem *problem);
 
+/* Whether the web page that asks, if one does, may read the answer (verdict.c): whatever that will be. */
+void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing);
 /* What the headers decide (verdict.c): sets the reply's problem, or the match and the body's room. */
 void srv_verdict(srv_exchange *exchange, const srv_framing *framing);
 /* The workers have as many as may wait. Returns false. */

@@ -131,16 +131,22 @@ static const char *wanted_host(const srv_target *target, const srv_framing *fram
     return buffer;
 }
 
+void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing) {
+    srv_target target = srv_target_split(exchange->target);
+    char buffer[256];
+    const char *host = wanted_host(&target, framing, buffer);
+    if (!framing->origin) return;
+    if (srv_origin_is_allowed(exchange->http->options.cors_origins, framing->origin) ||
+        (host && srv_origin_is_own(framing->origin, host)))
+        exchange->origin = framing->origin;
+}
+
 void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     srv_http *http = exchange->http;
     srv_problem *problem = &exchange->call.reply.problem;
     srv_target target = srv_target_split(exchange->target);
     char buffer[256];
     const char *host = wanted_host(&target, framing, buffer);
-    if (framing->origin && host &&
-        (srv_origin_is_own(framing->origin, host) ||
-         srv_origin_is_allowed(http->options.cors_origins, framing->origin)))
-        exchange->origin = framing->origin;
     if (!check_size(exchange, problem) || !check_host(exchange, host, problem)) return;
     bool is_found = srv_route_find(&http->options.routes, exchange->method, &target, &exchange->match,
                                    &exchange->call.parameters, problem);
