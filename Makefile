@@ -172,6 +172,9 @@ $(OUT)/obj/%.o: %.c $(OUT)/flags
 $(OUT)/obj/server/version.o: CFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_COMMIT='"$(GIT_COMMIT)"'
 $(OUT)/obj/server/version.o: $(OUT)/commit
 
+# The assembler reads the document; no list of included headers names it.
+$(OUT)/obj/server/openapi/document.o: server/openapi/openapi.json
+
 # Rewritten only when its content changes, so that a change of compiler, flags or commit rebuilds what depends on it.
 define stamp
 	@mkdir -p $(@D); echo '$(subst ','\'',$(1))' | cmp -s - $@ || echo '$(subst ','\'',$(1))' > $@

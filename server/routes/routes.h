@@ -16,6 +16,7 @@ void srv_route_live(srv_call *call);
 void srv_route_metrics(srv_call *call);
 void srv_route_model(srv_call *call);
 void srv_route_models(srv_call *call);
+void srv_route_openapi(srv_call *call);
 void srv_route_ready(srv_call *call);
 void srv_route_version(srv_call *call);
 

@@ -41,6 +41,11 @@ static const srv_route rows[] = {
     {.method = "GET", .path = "/healthz", .ignores_query = true, .is_quiet = true, .answer = srv_route_live},
     {.method = "GET", .path = "/metrics", .is_quiet = true, .answer = srv_route_metrics},
     {.method = "GET", .path = "/version", .answer = srv_route_version},
+    {.method = "GET",
+     .path = "/openapi.json",
+     .needs_models = true,
+     .produces = json,
+     .answer = srv_route_openapi},
     {.method = "GET", .path = "/", .needs_models = true, .ignores_query = true, .answer = srv_route_index},
 };
 
