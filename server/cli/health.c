@@ -40,9 +40,12 @@ static int connect_to(const char *host, const char *port) {
     const struct timeval wait = {.tv_sec = WAIT_SECONDS};
     struct addrinfo *found = NULL;
     int descriptor = -1;
-    bool is_any = strcmp(port, "0") == 0; /* which one the daemon got, nobody knows here */
-    if (is_any || getaddrinfo(host, port, &hints, &found) != 0) {
-        errno = EADDRNOTAVAIL;
+    if (strcmp(port, "0") == 0) {
+        errno = EADDRNOTAVAIL; /* which port the daemon got, nobody knows here */
+        return -1;
+    }
+    if (getaddrinfo(host, port, &hints, &found) != 0) {
+        errno = ENOENT;
         return -1;
     }
     for (struct addrinfo *a = found; a && descriptor < 0; a = a->ai_next) {
@@ -113,6 +116,7 @@ static const char *why(int cause) {
     switch (cause) {
     case EAGAIN: return "no answer in time";
     case EADDRNOTAVAIL: return "no address that can be asked; --address HOST:PORT names one";
+    case ENOENT: return "a host of that name is not known here";
     default: return strerror(cause);
     }
 }
