@@ -280,6 +280,44 @@ START_TEST(memory_limit_is_413) {
 }
 END_TEST
 
+/* Between the signal and the end of the delay requests are taken, but balancers are told. */
+START_TEST(delayed_end_still_takes_requests) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--drain-delay-ms", "60000", NULL}, NULL);
+    process_signal(&daemon.process, SIGTERM);
+    http_answer answer = {0};
+    do {
+        http_done(&answer);
+        answer = http_get(daemon.url, "/readyz");
+    } while (answer.status == 200);
+    api_check_problem(&answer, 503, "draining");
+    http_done(&answer);
+    answer = http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}");
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    /* A second signal ends the wait. */
+    daemon_stop(&daemon);
+}
+END_TEST
+
+/* A body that does not end must not keep the daemon: neither beyond its time nor beyond a second signal. */
+START_TEST(unfinished_request_does_not_keep_the_daemon) {
+    test_daemon daemon;
+    http_raw raw;
+    daemon_start(&daemon, (const char *const[]){"--drain", _i == 0 ? "0" : "3600", NULL}, NULL);
+    http_raw_open(&raw, daemon.port);
+    http_raw_send_text(&raw, "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n"
+                             "Content-Length: 10\r\n\r\n");
+    http_answer answer = http_raw_answer(&raw, 0);
+    ck_assert_int_eq(answer.status, 100);
+    http_done(&answer);
+    /* Two alike that come at once may be taken as one. */
+    if (_i == 1) process_signal(&daemon.process, SIGINT);
+    daemon_stop(&daemon);
+    http_raw_close(&raw);
+}
+END_TEST
+
 ATTND_SUITE(life) {
     Suite *suite = suite_create("life");
     TCase *tests = tcase_create("life");
@@ -298,6 +336,8 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, missing_model_is_told);
     tcase_add_test(tests, settings_reach_the_daemon);
     tcase_add_test(tests, memory_limit_is_413);
+    tcase_add_test(tests, delayed_end_still_takes_requests);
+    tcase_add_loop_test(tests, unfinished_request_does_not_keep_the_daemon, 0, 2);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -1,0 +1,210 @@
+/* Many at once: 500 requests, half of them wrong, and 2,000 connections that do nothing. What the process held before it
+ * holds afterwards. */
+#include "api.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#define HOST "Host: localhost\r\n"
+
+static size_t resident(const test_daemon *daemon) {
+    char path[64];
+    unsigned long long whole = 0, pages = 0;
+    snprintf(path, sizeof path, "/proc/%d/statm", (int)daemon->process.pid);
+    FILE *file = fopen(path, "r");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%llu %llu", &whole, &pages), 2);
+    fclose(file);
+    return (size_t)pages * 4096;
+}
+
+static size_t descriptors(const test_daemon *daemon) {
+    char path[64];
+    size_t count = 0;
+    snprintf(path, sizeof path, "/proc/%d/fd", (int)daemon->process.pid);
+    DIR *folder = opendir(path);
+    ck_assert_ptr_nonnull(folder);
+    while (readdir(folder))
+        count++;
+    closedir(folder);
+    return count;
+}
+
+static const struct {
+    const char *path, *header, *body;
+    long status;
+    bool may_wait; /* 503 is an answer too */
+} mixed[] = {
+    {"/v1/attention", NULL, "{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"causal\":true}", 200, true},
+    {"/v1/attention", NULL, "{\"inputs\":[[1,0,0]]}", 422, true},
+    {"/v1/attention", NULL, "{\"model\":\"plain\",\"inputs\":[[1],[2],[3]]}", 200, true},
+    {"/v1/attention", NULL, "{\"inputs\":", 400, true},
+    {"/v1/attention", NULL, "{\"inputs\":[[[1,0,0,0]],[[1,1,1,1],[0,0,0,1]]]}", 200, true},
+    {"/nothing", NULL, "{}", 404, false},
+    {"/v1/attention", NULL, "{\"inputs\":[[0,0,0,1]],\"return\":{\"top_k\":1}}", 200, true},
+    {"/v1/attention", "Content-Type: text/xml", "{}", 415, false},
+    {"/v1/attention", "X-Request-Id: mine", "{\"inputs\":[[1,0,0,0]]}", 200, true},
+    {"/livez", NULL, "{}", 405, false},
+};
+enum { MIXED = sizeof mixed / sizeof *mixed, REQUESTS = 500, CLIENTS = 50 };
+
+typedef struct client {
+    pthread_t thread;
+    const test_daemon *daemon;
+    int number;
+    char wrong[256]; /* the first answer that must not be; empty: none */
+} client;
+
+/* Checks run on the test's own thread only, so a client reports in words. */
+static void *ask(void *context) {
+    client *c = context;
+    for (int i = c->number; i < REQUESTS; i += CLIENTS) {
+        const char *headers[] = {mixed[i % MIXED].header, NULL}, *body = mixed[i % MIXED].body;
+        http_answer answer =
+            http_send("POST", c->daemon->url, mixed[i % MIXED].path, headers, body, strlen(body));
+        bool is_full = answer.status == 503 && mixed[i % MIXED].may_wait &&
+                       strcasestr(answer.headers, "\r\nRetry-After: ");
+        if (answer.status != mixed[i % MIXED].status && !is_full)
+            snprintf(c->wrong, sizeof c->wrong, "%d: %ld %.200s", i, answer.status, answer.body);
+        http_done(&answer);
+    }
+    return NULL;
+}
+
+static void fire(const test_daemon *daemon) {
+    static client clients[CLIENTS];
+    for (int i = 0; i < CLIENTS; i++) {
+        clients[i] = (client){.daemon = daemon, .number = i};
+        ck_assert_int_eq(pthread_create(&clients[i].thread, NULL, ask, &clients[i]), 0);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        pthread_join(clients[i].thread, NULL);
+    for (int i = 0; i < CLIENTS; i++)
+        ck_assert_msg(clients[i].wrong[0] == '\0', "%s", clients[i].wrong);
+}
+
+/* Waits until the daemon has closed what its clients have left. */
+static void await_connections(const test_daemon *daemon, long count) {
+    for (long found = -1; found != count;) {
+        http_answer answer = http_get(daemon->url, "/metrics");
+        const char *line = strstr(answer.body, "\nattnd_connections ");
+        ck_assert_ptr_nonnull(line);
+        found = strtol(strchr(line, ' '), NULL, 10);
+        http_done(&answer);
+    }
+}
+
+START_TEST(mixed_requests_leave_nothing) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--workers", "2", "--log-level", "error", NULL}, NULL);
+    fire(&daemon);
+    await_connections(&daemon, 1);
+    size_t before = resident(&daemon), open_before = descriptors(&daemon);
+    fire(&daemon);
+    fire(&daemon);
+    await_connections(&daemon, 1);
+    size_t after = resident(&daemon), open_after = descriptors(&daemon);
+    ck_assert_msg(after <= before + ((size_t)16 << 20), "%zu bytes, then %zu", before, after);
+    ck_assert_msg(open_after <= open_before + 1, "%zu descriptors, then %zu", open_before, open_after);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+/* This program's own limit; false where the system gives less. */
+static bool raise_descriptors(rlim_t count) {
+    struct rlimit limit;
+    ck_assert_int_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+    if (limit.rlim_cur >= count) return true;
+    if (limit.rlim_max < count) return false;
+    limit.rlim_cur = count;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+START_TEST(idle_connections_are_cheap) {
+    enum { COUNT = 2000, MOST_EACH = 80 * 1024 };
+    static http_raw raws[COUNT];
+    test_daemon daemon;
+    daemon_start(
+        &daemon,
+        (const char *const[]){"--workers", "2", "--max-connections", "4096", "--log-level", "error", NULL},
+        NULL);
+    /* After the daemon, which raises its own. */
+    if (!raise_descriptors(COUNT + 100)) {
+        daemon_stop(&daemon);
+        return;
+    }
+    size_t before = resident(&daemon);
+    for (int i = 0; i < COUNT; i++) {
+        http_raw_open(&raws[i], daemon.port);
+        http_raw_send_text(&raws[i], "GET /livez HTTP/1.1\r\n" HOST "\r\n");
+        http_answer answer = http_raw_answer(&raws[i], 0);
+        ck_assert_int_eq(answer.status, 200);
+        http_done(&answer);
+    }
+    size_t after = resident(&daemon);
+    /* A sanitizer keeps its own books beside the connections' memory. */
+    bool is_plain = !strstr(process_attnd(), "san/");
+    ck_assert_msg(!is_plain || after <= before + (size_t)COUNT * MOST_EACH, "%zu bytes, then %zu", before,
+                  after);
+    http_answer answer = http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}");
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    for (int i = 0; i < COUNT; i += 100) {
+        http_raw_send_text(&raws[i], "GET /version HTTP/1.1\r\n" HOST "\r\n");
+        answer = http_raw_answer(&raws[i], 0);
+        ck_assert_int_eq(answer.status, 200);
+        http_done(&answer);
+    }
+    for (int i = 0; i < COUNT; i++)
+        http_raw_close(&raws[i]);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+/* Beyond the limit: told so, but for probes, and closed. */
+START_TEST(too_many_connections_are_503) {
+    test_daemon daemon;
+    http_raw first, second;
+    daemon_start(&daemon, (const char *const[]){"--workers", "1", "--max-connections", "1", NULL}, NULL);
+    http_raw_open(&first, daemon.port);
+    http_raw_send_text(&first, "GET /livez HTTP/1.1\r\n" HOST "\r\n");
+    http_answer answer = http_raw_answer(&first, 0);
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+
+    http_raw_open(&second, daemon.port);
+    http_raw_send_text(&second, "GET /v1/models HTTP/1.1\r\n" HOST "\r\n");
+    answer = http_raw_answer(&second, 0);
+    api_check_problem(&answer, 503, "too_many_connections");
+    char *seconds = http_header(&answer, "Retry-After");
+    ck_assert_ptr_nonnull(seconds);
+    free(seconds);
+    http_done(&answer);
+    ck_assert(http_raw_is_closed(&second));
+    http_raw_close(&second);
+    answer = http_get(daemon.url, "/livez");
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+
+    http_raw_send_text(&first, "GET /v1/models HTTP/1.1\r\n" HOST "\r\n");
+    answer = http_raw_answer(&first, 0);
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    http_raw_close(&first);
+    daemon_stop(&daemon);
+}
+END_TEST
+
+ATTND_SUITE(fire) {
+    Suite *suite = suite_create("fire");
+    TCase *tests = tcase_create("fire");
+    tcase_set_timeout(tests, 240);
+    tcase_add_test(tests, mixed_requests_leave_nothing);
+    tcase_add_test(tests, idle_connections_are_cheap);
+    tcase_add_test(tests, too_many_connections_are_503);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
