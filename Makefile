@@ -127,6 +127,26 @@ lint: $(OBJECTS) ## check the directions between the parts, prefixes and banned 
 debug asan tsan: ## build build/debug, build/asan or build/tsan
 	@$(MAKE) --no-print-directory VARIANT=$@ all
 
+PREFIX  ?= /usr/local
+OPENAPI := $(wildcard server/openapi.json)
+INSTALLED := $(DESTDIR)$(PREFIX)/bin/attnd $(DESTDIR)$(PREFIX)/share/man/man1/attnd.1 \
+             $(DESTDIR)$(PREFIX)/share/doc/attnd/attnd.json $(DESTDIR)$(PREFIX)/share/doc/attnd/README.md \
+             $(OPENAPI:%=$(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json)
+
+.PHONY: install
+install: $(OUT)/attnd ## put binary, man page, README and an example of the settings under PREFIX=/usr/local, below DESTDIR
+	install -D -m 755 $(OUT)/attnd $(DESTDIR)$(PREFIX)/bin/attnd
+	install -d $(DESTDIR)$(PREFIX)/share/man/man1
+	$(OUT)/attnd help --man >$(DESTDIR)$(PREFIX)/share/man/man1/attnd.1
+	install -D -m 644 config/attnd.json $(DESTDIR)$(PREFIX)/share/doc/attnd/attnd.json
+	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/attnd/README.md
+	$(if $(OPENAPI),install -D -m 644 $(OPENAPI) $(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json)
+
+.PHONY: uninstall
+uninstall: ## remove what install has put there
+	rm -f $(INSTALLED)
+	-rmdir $(DESTDIR)$(PREFIX)/share/doc/attnd
+
 # Installs only what is missing: no network is touched, and no root needed, where everything is there.
 define install_packages
 	@missing=""; for p in $(1); do dpkg-query -W -f='$${Status}' $$p 2>/dev/null | grep -q 'ok installed' || missing="$$missing $$p"; done; \

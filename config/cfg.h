@@ -99,6 +99,19 @@ void cfg_problems_done(cfg_problems *problems);
 /* Writes the list of settings for --help: flag, environment name, place in the file, default. */
 void cfg_help(FILE *out);
 
+/* A setting in words, static storage. */
+typedef struct cfg_description {
+    const char *flag, *value;   /* "--max-body", "BYTES" */
+    const char *environment;    /* "ATTND_MAX_BODY" */
+    const char *path;           /* in the file; NULL: none */
+    const char *fallback;       /* the default; NULL: empty */
+    const char *const *choices; /* the values that are accepted, ends with NULL; NULL: any */
+    const char *help;
+} cfg_description;
+
+/* The settings in the order of --help; false behind the last. */
+bool cfg_describe(size_t index, cfg_description *out);
+
 /* Writes every setting with its value, as the setter takes it ("-": none), and its origin: "default", "file
  * PATH", "environment NAME" or "flag --NAME". One line each. */
 void cfg_show(const cfg_settings *settings, FILE *out);

@@ -1,4 +1,4 @@
-/* The settings part of --help, from the table. */
+/* The settings in words, from the table: what --help says, and the same for other forms of help. Any thread. */
 #include "schema.h"
 
 static void print_row(FILE *out, const cfg_row *row) {
@@ -22,4 +22,17 @@ void cfg_help(FILE *out) {
           out);
     for (size_t i = 0; i < cfg_row_count; i++)
         print_row(out, &cfg_rows[i]);
+}
+
+bool cfg_describe(size_t index, cfg_description *out) {
+    if (index >= cfg_row_count) return false;
+    const cfg_row *row = &cfg_rows[index];
+    *out = (cfg_description){.flag = row->flag,
+                             .value = row->value,
+                             .environment = row->environment,
+                             .path = row->path,
+                             .fallback = row->fallback,
+                             .choices = row->choices,
+                             .help = row->help};
+    return true;
 }

@@ -47,5 +47,7 @@ int srv_command_unknown(const char *name);
 /* The list of commands, and one command's usage. */
 void srv_help_overview(FILE *out);
 void srv_help_command(FILE *out, const srv_command *command);
+/* All of it as a man page: `make install` puts it in its place. */
+void srv_help_man(FILE *out);
 
 #endif

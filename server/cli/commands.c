@@ -75,8 +75,9 @@ const srv_command srv_commands[] = {
      .computes = true,
      .run = srv_cli_version},
     {.name = "help",
-     .arguments = "[COMMAND]",
+     .arguments = "[COMMAND|--man]",
      .summary = "list the commands, or explain one",
+     .details = "  --man  everything as a man page: attnd help --man | man -l -\n",
      .run = srv_cli_help},
     {.name = NULL},
 };

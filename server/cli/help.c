@@ -3,6 +3,7 @@
 #include "config/cfg.h"
 
 #include <stddef.h>
+#include <string.h>
 
 void srv_help_overview(FILE *out) {
     fputs("attnd answers attention requests over HTTP: outputs and per-head attention maps.\n\n"
@@ -31,6 +32,10 @@ int srv_cli_help(int argc, char **argv) {
     }
     if (argc < 2) {
         srv_help_overview(stdout);
+        return SRV_EXIT_OK;
+    }
+    if (strcmp(argv[1], "--man") == 0) {
+        srv_help_man(stdout);
         return SRV_EXIT_OK;
     }
     const srv_command *command = srv_command_find(argv[1]);
