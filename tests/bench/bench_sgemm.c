@@ -3,10 +3,7 @@
 #include "engine/engine.h"
 #include "tests/support/suites.h"
 
-<<<<<<< HEAD
-=======
 #include <stdio.h>
->>>>>>> cc6dc80 (Measure the kernels in use in make bench)
 #include <stdlib.h>
 #include <time.h>
 
