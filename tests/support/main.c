@@ -24,7 +24,8 @@ void suites_report_with(int (*report)(SRunner *runner)) {
 
 int main(int argc, char **argv) {
     SRunner *runner = srunner_create(NULL);
-    for (int i = 0; i < maker_count; i++) srunner_add_suite(runner, makers[i]());
+    for (int i = 0; i < maker_count; i++)
+        srunner_add_suite(runner, makers[i]());
     srunner_run(runner, argc > 1 ? argv[1] : NULL, NULL, CK_NORMAL);
     int failed = srunner_ntests_failed(runner), run = srunner_ntests_run(runner);
     int refused = final_report && argc == 1 ? final_report(runner) : 0;

@@ -81,7 +81,7 @@ END_TEST
 
 static int compare(const char *a, const char *b) {
     int order = attn_natural_compare(a, strlen(a), b, strlen(b));
-    ck_assert_int_eq(order<0, attn_natural_compare(b, strlen(b), a, strlen(a))> 0);
+    ck_assert_int_eq(order < 0, attn_natural_compare(b, strlen(b), a, strlen(a)) > 0);
     return (order > 0) - (order < 0);
 }
 

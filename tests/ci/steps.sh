@@ -1,0 +1,60 @@
+#!/bin/sh
+# `make ci`: every gate, one after the other, with the minutes of each at the end. The first that fails ends the run
+# with its last lines; its whole output lies in build/ci/STEP.log. A missing tool fails its step, none is passed over.
+# Run from the repository's root. LLVM: the release of clang; TESTED=1: `make test` has just run the tests of the
+# release build, so that they are not run again; FUZZ_SECONDS for each fuzz target; STEPS: only these.
+set -u
+: "${LLVM:?run by make ci}" "${FUZZ_SECONDS:=60}" "${TESTED:=}" "${STEPS:=}"
+logs=build/ci
+mkdir -p "$logs"
+summary=
+begun=$(date +%s)
+
+finish() {
+    printf '\n%s\n' "== make ci: minutes for each step"
+    printf '%b' "$summary"
+    printf '  %-12s %6s\n' all "$(minutes "$begun")"
+    # Check's closing lines, summed up.
+    grep -hoE '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+' "$logs"/*.log 2>/dev/null |
+        awk -F '[:,] *' '{ run += $3; bad += $5 + $7 } END { printf "%d passed, %d failed\n", run - bad, bad }'
+    exit "$1"
+}
+
+minutes() {
+    echo $(($(date +%s) - $1)) | awk '{ printf "%.1f", $1 / 60 }'
+}
+
+# step NAME COMMAND…
+step() {
+    name=$1
+    shift
+    [ -z "$STEPS" ] || case " $STEPS " in *" $name "*) ;; *) return 0 ;; esac
+    since=$(date +%s)
+    echo "== $name: $*"
+    if "$@" >"$logs/$name.log" 2>&1; then
+        summary="$summary$(printf '  %-12s %6s' "$name" "$(minutes "$since")")\n"
+        grep -E '^[0-9]+%: Checks|inputs replayed|^lines: |^stat::number_of_exec' "$logs/$name.log"
+        return 0
+    fi
+    summary="$summary$(printf '  %-12s %6s  FAILED' "$name" "$(minutes "$since")")\n"
+    tail -n 60 "$logs/$name.log"
+    finish 1
+}
+
+# Nothing of an earlier run counts.
+rm -f "$logs"/*.log
+clang=clang-$LLVM
+step format make format-check
+step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh .ci/run
+[ "$TESTED" = 1 ] || step tests make WERROR=1 check
+step clang make CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit
+step tidy make tidy
+step asan make VARIANT=asan WERROR=1 check
+step tsan make VARIANT=tsan WERROR=1 check SUITES='unit api' FUZZERS=
+step coverage make coverage
+step fuzz make fuzz FUZZ_SECONDS="$FUZZ_SECONDS"
+step install make install-test
+step openapi make openapi-check
+step openapi-fuzz make openapi-fuzz
+step image make image-test
+finish 0
