@@ -43,17 +43,18 @@ step() {
 
 # Nothing of an earlier run counts.
 rm -f "$logs"/*.log
+jobs=-j$(nproc)
 clang=clang-$LLVM
 step format make format-check
 step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh .ci/run
-[ "$TESTED" = 1 ] || step tests make WERROR=1 check
-step clang make CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit
+[ "$TESTED" = 1 ] || step tests make $jobs WERROR=1 check
+step clang make $jobs CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit
 step tidy make tidy
-step asan make VARIANT=asan WERROR=1 check
-step tsan make VARIANT=tsan WERROR=1 check SUITES='unit api' FUZZERS=
-step coverage make coverage
-step fuzz make fuzz FUZZ_SECONDS="$FUZZ_SECONDS"
-step install make install-test
+step asan make $jobs VARIANT=asan WERROR=1 check
+step tsan make $jobs VARIANT=tsan WERROR=1 check SUITES='unit api' FUZZERS=
+step coverage make $jobs coverage
+step fuzz make $jobs fuzz FUZZ_SECONDS="$FUZZ_SECONDS"
+step install make $jobs install-test
 step openapi make openapi-check
 step openapi-fuzz make openapi-fuzz
 step image make image-test
