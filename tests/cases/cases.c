@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* slug, and what an open case waits for in the product; NULL: it must pass. */
+/* slug, and what an open case waits for; NULL: it must pass. What a real container engine is needed for is the
+ * image test's. */
 static const struct {
     const char *slug, *waits_for;
 } all_cases[] = {
@@ -41,7 +42,7 @@ static const struct {
     {"chunked", NULL},
     {"gzip-bomb", "compressed request bodies"},
     {"preflight", NULL},
-    {"docker-stop", "the container image"},
+    {"docker-stop", "`make image-test`, which holds it"},
 };
 enum { CASE_COUNT = sizeof all_cases / sizeof *all_cases };
 _Static_assert(CASE_COUNT == 32, "there are 32 cases");

@@ -46,7 +46,7 @@ rm -f "$logs"/*.log
 jobs=-j$(nproc)
 clang=clang-$LLVM
 step format make format-check
-step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh .ci/run
+step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh tests/docker/*.sh .ci/run
 [ "$TESTED" = 1 ] || step tests make $jobs WERROR=1 check
 step clang make $jobs CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit
 step tidy make tidy

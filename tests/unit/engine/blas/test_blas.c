@@ -40,6 +40,13 @@ START_TEST(self_test_passes_here) {
 }
 END_TEST
 
+START_TEST(callers_follow_the_build) {
+    ck_assert_uint_eq(attn_blas_callers_of("OpenBLAS 0.3.29 NO_AFFINITY Haswell MAX_THREADS=128"), 128);
+    ck_assert_uint_eq(attn_blas_callers_of("OpenBLAS 0.3.29 NO_AFFINITY Haswell SINGLE_THREADED"), 1);
+    ck_assert_uint_eq(attn_blas_callers_of("OpenBLAS 0.2.20"), 16);
+}
+END_TEST
+
 START_TEST(old_kernels_on_a_new_processor_are_noticed) {
     ck_assert_str_eq(attn_blas_better_core("Prescott", ATTN_BLAS_AVX512), "SkylakeX");
     ck_assert_str_eq(attn_blas_better_core("PRESCOTT", ATTN_BLAS_AVX2), "Haswell");
@@ -65,6 +72,7 @@ ATTND_SUITE(blas) {
     tcase_add_test(tcase, products_of_every_form);
     tcase_add_test(tcase, empty_sides);
     tcase_add_test(tcase, self_test_passes_here);
+    tcase_add_test(tcase, callers_follow_the_build);
     tcase_add_test(tcase, old_kernels_on_a_new_processor_are_noticed);
     tcase_add_test(tcase, right_or_unknown_kernels_are_left_alone);
     suite_add_tcase(suite, tcase);
