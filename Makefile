@@ -69,7 +69,7 @@ PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
 SHIMS   := $(patsubst tests/support/shim/%.c,$(OUT)/shim/%.so,$(sort $(wildcard tests/support/shim/*.c)))
 SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
-SUITES  := $(sort $(foreach kind,unit golden api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
+SUITES  := $(sort $(foreach kind,unit golden torture api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
 
 # Each fuzz target is a program: with libFuzzer in the variant fuzz, with replay.c in every other.
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -249,6 +249,9 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
 $(foreach kind,$(SUITES) model bench,$(eval $(call suite_program,$(kind))))
+
+# The torture tests stand between the program's own objects and the allocator.
+$(OUT)/tests/torture: private LDFLAGS_ALL += $(foreach name,malloc calloc realloc aligned_alloc strdup strndup,-Wl,--wrap=$(name))
 
 define fuzz_program
 $(OUT)/tests/$(1): $(OUT)/obj/tests/fuzz/$(1).o $(FUZZ_DRIVER) $(SUPPORT) $(PARTS) $(OUT)/flags

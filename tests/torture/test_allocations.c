@@ -1,0 +1,124 @@
+/* Every allocation in turn is made to fail, while a model is loaded and while a request is answered: no wrong
+ * answer comes of it, nothing is left over, and the next request is answered.
+ *
+ * The linker leads the calls of this program's own objects here (--wrap); those inside libraries are not seen.
+ * Jansson's are spared: 2.14 writes beyond a token's buffer that could not grow. */
+#include "suites.h"
+#include "tests/support/service.h"
+
+#include <jansson.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MEMORY = 4 << 20, MOST_ALLOCATIONS = 5000 };
+
+/* Allocations until the one that fails; negative: none does. */
+static atomic_long left = -1;
+
+static bool fails(void) {
+    return atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
+}
+
+#define WRAP(type, name, parameters, arguments)                                                              \
+    type __real_##name parameters;                                                                           \
+    type __wrap_##name parameters;                                                                           \
+    type __wrap_##name parameters {                                                                          \
+        return fails() ? NULL : __real_##name arguments;                                                     \
+    }
+WRAP(void *, malloc, (size_t size), (size))
+WRAP(void *, calloc, (size_t count, size_t size), (count, size))
+WRAP(void *, realloc, (void *old, size_t size), (old, size))
+WRAP(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
+WRAP(char *, strdup, (const char *text), (text))
+WRAP(char *, strndup, (const char *text, size_t size), (text, size))
+
+START_TEST(loading) {
+    char path[MEMORY_FILE_PATH];
+    int file = memory_file(path);
+    service_write_cross(path);
+    bool opened = false;
+    for (long at = 0; !opened && at < MOST_ALLOCATIONS; at++) {
+        service one;
+        attn_error error = {0};
+        atomic_store(&left, at);
+        opened = service_open(&one, path, MEMORY, &error);
+        bool reached = atomic_exchange(&left, -1) < 0;
+        bool done = opened && !reached;
+        if (opened) {
+            service_close(&one);
+        } else {
+            ck_assert_msg(error.code == ATTN_NO_MEMORY, "allocation %ld: %s", at, error.text);
+        }
+        opened = done; /* what nothing hangs on, such as the place for digests, may fail unseen */
+    }
+    ck_assert(opened);
+    close(file);
+}
+END_TEST
+
+static const char *const requests[][2] = {
+    {"{\"inputs\":[[1,0,0,0],[0,1,0,0]],\"context\":[[1,2,3],[4,5,6]],\"values\":[[1,2],[3,4]],\"causal\":"
+     "true,"
+     "\"attention_mask\":[[1,0],[1,1]],\"bias\":[[0.5,1],[2,3]],\"tokens\":[\"a\",\"b\"],"
+     "\"return\":{\"scores\":true,\"heads\":[1],\"queries\":[0]}}",
+     ""},
+    {"{\"model\":\"file\",\"layer\":0,\"inputs\":[[[1,0,0,0]]],\"context\":{\"dtype\":\"f32\",\"shape\":[1,1,"
+     "3],"
+     "\"data\":\"AACAPwAAgD8AAIA/\"},\"values\":[[[1,2]]],\"key_padding_mask\":[[false]]}",
+     "top_k=1&encoding=base64&scale=0.5&average_heads=true"},
+    {"{\"inputs\":[[1,0,0]]}", "window=1"},
+};
+
+/* The same answer, the same refusal, or that there is no memory. */
+static void judge(const srv_answer *answer, const srv_answer *right, long at) {
+    if (answer->problem.id == SRV_MEMORY_TAKEN) return;
+    ck_assert_msg(answer->problem.id == right->problem.id, "allocation %ld: %s", at, answer->problem.detail);
+    ck_assert_msg(strcmp(answer->problem.detail, right->problem.detail) == 0, "allocation %ld: %s", at,
+                  answer->problem.detail);
+    ck_assert_uint_eq(answer->size, right->size);
+    if (right->size > 0) ck_assert_mem_eq(answer->body, right->body, right->size);
+}
+
+START_TEST(answering) {
+    char path[MEMORY_FILE_PATH];
+    int file = memory_file(path);
+    service_write_cross(path);
+    service one;
+    attn_error error = {0};
+    ck_assert(service_open(&one, path, MEMORY, &error));
+    const char *body = requests[_i][0], *query = requests[_i][1];
+    srv_answer right, answer;
+    ck_assert(service_ask(&one, body, strlen(body), query, strlen(query), &right));
+    json_set_alloc_funcs(__real_malloc, free);
+    bool passed = false;
+    for (long at = 0; !passed && at < MOST_ALLOCATIONS; at++) {
+        atomic_store(&left, at);
+        bool started = service_ask(&one, body, strlen(body), query, strlen(query), &answer);
+        passed = atomic_exchange(&left, -1) >= 0;
+        if (started) {
+            judge(&answer, &right, at);
+            free(answer.body);
+        }
+        ck_assert_uint_eq(srv_budget_taken(&one.budget), 0);
+        ck_assert(service_ask(&one, body, strlen(body), query, strlen(query), &answer));
+        ck_assert_msg(answer.problem.id == right.problem.id, "after %ld: %s", at, answer.problem.detail);
+        free(answer.body);
+    }
+    ck_assert(passed);
+    free(right.body);
+    service_close(&one);
+    close(file);
+}
+END_TEST
+
+ATTND_SUITE(allocations) {
+    Suite *suite = suite_create("allocations");
+    TCase *cases = tcase_create("all");
+    tcase_set_timeout(cases, 120);
+    tcase_add_test(cases, loading);
+    tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
