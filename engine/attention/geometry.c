@@ -1,14 +1,22 @@
 /* Row blocks and key ranges (geometry.h). */
 #include "geometry.h"
 
-size_t attn_row_blocks(size_t queries) {
-    return queries / ATTN_TILE_ROWS + (queries % ATTN_TILE_ROWS != 0);
+bool attn_plan_is_online(const attn_plan *plan) {
+    return (plan->request.want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES)) == 0;
 }
 
-attn_span attn_row_block(size_t queries, size_t block) {
-    size_t begin = block * ATTN_TILE_ROWS;
-    size_t rest = queries - begin;
-    return (attn_span){begin, begin + (rest < ATTN_TILE_ROWS ? rest : ATTN_TILE_ROWS)};
+static size_t rows_of_block(const attn_plan *plan) {
+    return attn_plan_is_online(plan) ? ATTN_ONLINE_ROWS : ATTN_TILE_ROWS;
+}
+
+size_t attn_row_blocks(const attn_plan *plan, size_t queries) {
+    size_t rows = rows_of_block(plan);
+    return queries / rows + (queries % rows != 0);
+}
+
+attn_span attn_row_block(const attn_plan *plan, size_t queries, size_t block) {
+    size_t rows = rows_of_block(plan), begin = block * rows, rest = queries - begin;
+    return (attn_span){begin, begin + (rest < rows ? rest : rows)};
 }
 
 /* min(S, position + ahead), where position may lie before the first key. */
@@ -42,7 +50,7 @@ attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, 
 }
 
 size_t attn_block_tiles(const attn_plan *plan) {
-    return plan->request.average_heads ? 1 : plan->request.layer->heads;
+    return plan->request.average_heads && !attn_plan_is_online(plan) ? 1 : plan->request.layer->heads;
 }
 
 size_t attn_map_rows(const attn_plan *plan, const attn_sequence *sequence) {

@@ -9,7 +9,9 @@
 #include "request.h"
 
 enum {
-    ATTN_TILE_ROWS = 128,      /* query rows of one attention tile */
+    ATTN_TILE_ROWS = 128,   /* query rows of one attention tile that keeps whole rows of scores */
+    ATTN_ONLINE_ROWS = 256, /* query rows and keys of one tile of scores that does not */
+    ATTN_ONLINE_KEYS = 512,
     ATTN_LINEAR_ROWS = 1024,   /* rows of one projection tile: few, since each repacks its weights */
     ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
     ATTN_ALIGN_FLOATS = 16,    /* one cache line */
@@ -20,9 +22,12 @@ typedef struct attn_span {
     size_t begin, end;
 } attn_span;
 
+/* Whether no row of scores or weights is wanted, so that none need be whole at any time (online.c). */
+bool attn_plan_is_online(const attn_plan *plan);
+
 /* How many row blocks a sequence of L queries has, and the rows of one. */
-size_t attn_row_blocks(size_t queries);
-attn_span attn_row_block(size_t queries, size_t block);
+size_t attn_row_blocks(const attn_plan *plan, size_t queries);
+attn_span attn_row_block(const attn_plan *plan, size_t queries, size_t block);
 
 /* The keys that causal and window leave to query `row`; may be empty. Grows monotonically with the row at
  * both ends. */
@@ -56,9 +61,10 @@ size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linea
 /* The output projection; false where there is none to do. */
 bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out);
 
-/* Floats of one worker's scratch memory where the longest row of scores has `widest`; sets *overflow when
- * they do not fit. */
-size_t attn_scratch_floats(const attn_plan *plan, size_t widest, bool *overflow);
+/* Floats of one worker's scratch memory: for whole rows of scores, of which the longest has `widest`, in
+ * blocks of at most `rows`, and for tiles of scores. Sets *overflow when they do not fit. */
+size_t attn_tile_scratch(const attn_plan *plan, size_t rows, size_t widest, bool *overflow);
+size_t attn_online_scratch(size_t rows, size_t widest);
 
 /* Bytes of a run before its floats; sets *overflow when they do not fit. */
 size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow);

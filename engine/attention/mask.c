@@ -31,16 +31,13 @@ static bool masks_nothing(const row_masks *masks) {
 
 size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, attn_span keys, float *scores) {
     row_masks masks = masks_of(sequence, head, row);
-    for (size_t j = 0; j < keys.begin; j++)
-        scores[j] = -INFINITY;
-    for (size_t j = keys.end; j < sequence->keys; j++)
-        scores[j] = -INFINITY;
     if (masks_nothing(&masks)) return keys.end - keys.begin;
     size_t allowed = 0;
     for (size_t j = keys.begin; j < keys.end; j++) {
         bool visible = is_allowed(&masks, j);
-        float score = masks.bias ? scores[j] + masks.bias[j] : scores[j];
-        scores[j] = visible ? score : -INFINITY;
+        float *score = &scores[j - keys.begin];
+        float biased = masks.bias ? *score + masks.bias[j] : *score;
+        *score = visible ? biased : -INFINITY;
         allowed += visible;
     }
     return allowed;

@@ -4,9 +4,9 @@
 
 #include "geometry.h"
 
-/* scores[0..S): adds the bias of every key that query `row` of head `head` may see and makes every other
- * −Infinity, whatever it held. `keys` is attn_row_keys' answer for that row; scores outside it need not be
- * initialised. Returns how many keys the query may see. */
+/* scores[j − keys.begin] for j in `keys`: adds the bias of every key that query `row` of head `head` may see
+ * and makes every other −Infinity, whatever it held. `keys` are some of those that causal order and window
+ * leave to the row. Returns how many of them the query may see. */
 size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, attn_span keys, float *scores);
 
 /* The same count without scores. */

@@ -252,7 +252,7 @@ static void lay_out(attn_plan *plan, workspace *space) {
 static void measure_attention(attn_plan *plan, workspace *space) {
     const attn_request *r = &plan->request;
     const attn_layer *layer = r->layer;
-    size_t widest = 0;
+    size_t widest = 0, longest = 0;
     plan->map_heads = r->average_heads ? 1 : r->heads ? r->head_count : layer->heads;
     bool attends = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES);
     double per_score =
@@ -263,20 +263,23 @@ static void measure_attention(attn_plan *plan, workspace *space) {
         size_t rows = product(space, plan->map_heads, attn_map_rows(plan, s));
         plan->map_rows = sum(space, plan->map_rows, rows);
         plan->map_floats = sum(space, plan->map_floats, product(space, rows, attn_map_width(plan, s)));
-        if (width > widest) widest = width;
-        size_t blocks = attn_row_blocks(s->queries);
+        widest = max_of(widest, width);
+        longest = max_of(longest, s->queries);
+        size_t blocks = attn_row_blocks(plan, s->queries);
         if (attends)
             plan->attention_tiles =
                 sum(space, plan->attention_tiles, product(space, blocks, attn_block_tiles(plan)));
         for (size_t block = 0; attends && block < blocks; block++) {
-            attn_span rows_of = attn_row_block(s->queries, block);
+            attn_span rows_of = attn_row_block(plan, s->queries, block);
             attn_span keys = attn_block_keys(plan, s, rows_of);
             double scores =
                 (double)(rows_of.end - rows_of.begin) * (double)(keys.end - keys.begin + layer->extra_keys);
             plan->flops += scores * per_score * (double)layer->heads;
         }
     }
-    plan->scratch_floats = attn_scratch_floats(plan, widest, &space->overflow);
+    plan->scratch_floats = attn_plan_is_online(plan)
+                               ? attn_online_scratch(longest, widest)
+                               : attn_tile_scratch(plan, longest, widest, &space->overflow);
     if (!(r->want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES))) plan->map_floats = 0;
 }
 

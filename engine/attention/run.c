@@ -30,18 +30,28 @@ size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow) {
     return total & ~(size_t)(LINE - 1);
 }
 
+static attn_span unpadded_keys(const attn_sequence *s) {
+    attn_span keys = {0, s->keys};
+    while (s->padding && keys.end > 0 && s->padding[keys.end - 1])
+        keys.end--;
+    while (s->padding && keys.begin < keys.end && s->padding[keys.begin])
+        keys.begin++;
+    return keys;
+}
+
 static void fill_places(attn_run *run) {
     const attn_request *r = &run->plan.request;
     attn_place at = {0};
     for (size_t n = 0; n < r->sequence_count; n++) {
         const attn_sequence *s = &r->sequences[n];
+        at.unpadded = unpadded_keys(s);
         run->places[n] = at;
         at.query_row += s->queries;
         at.key_row += s->keys;
         size_t map_rows = run->plan.map_heads * attn_map_rows(&run->plan, s);
         at.map_row += map_rows;
         at.map += map_rows * attn_map_width(&run->plan, s);
-        at.tile += attn_row_blocks(s->queries) * attn_block_tiles(&run->plan);
+        at.tile += attn_row_blocks(&run->plan, s->queries) * attn_block_tiles(&run->plan);
     }
     run->places[r->sequence_count] = at;
 }
@@ -93,7 +103,11 @@ static void projection_tile(void *context, size_t tile, size_t worker) {
 }
 
 static void attention_tile(void *context, size_t tile, size_t worker) {
-    attn_tile_run(context, tile, worker);
+    attn_run *run = context;
+    if (attn_plan_is_online(&run->plan))
+        attn_online_run(run, tile, worker);
+    else
+        attn_tile_run(run, tile, worker);
 }
 
 static void output_tile(void *context, size_t tile, size_t worker) {

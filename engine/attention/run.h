@@ -8,11 +8,12 @@
 
 /* Where one sequence's parts begin. */
 typedef struct attn_place {
-    size_t query_row; /* its first row among all queries */
-    size_t key_row;   /* its first row among all keys */
-    size_t map_row;   /* its first row among the maps' (and the scores') */
-    size_t map;       /* its first float among the maps (and among the scores) */
-    size_t tile;      /* its first attention tile */
+    size_t query_row;   /* its first row among all queries */
+    size_t key_row;     /* its first row among all keys */
+    size_t map_row;     /* its first row among the maps' (and the scores') */
+    size_t map;         /* its first float among the maps (and among the scores) */
+    size_t tile;        /* its first attention tile */
+    attn_span unpadded; /* its keys without those that padding hides at either end: they cost nothing */
 } attn_place;
 
 struct attn_run {
@@ -36,8 +37,9 @@ struct attn_run {
 };
 
 /* Runs attention tile `tile`: one block of query rows for one head, or for all heads where their mean is
- * wanted. */
+ * wanted. The first keeps whole rows of scores, the second is for plans that are online. */
 void attn_tile_run(attn_run *run, size_t tile, size_t worker);
+void attn_online_run(attn_run *run, size_t tile, size_t worker);
 
 /* Row-major matrices as the tile sees them: the first row and head, and the floats from row to row. */
 typedef struct attn_matrix {

@@ -46,12 +46,7 @@ static inline float exp_of(float x) {
     return x < -110.0f ? 0.0f : result; /* and NaN stays NaN */
 }
 
-void attn_exp_row(float *values, size_t count, float shift) {
-    for (size_t i = 0; i < count; i++)
-        values[i] = exp_of(values[i] - shift);
-}
-
-static float max_of(const float *row, size_t count) {
+float attn_row_max(const float *row, size_t count) {
     float lanes[LANES];
     for (size_t lane = 0; lane < LANES; lane++)
         lanes[lane] = -INFINITY;
@@ -67,34 +62,40 @@ static float max_of(const float *row, size_t count) {
     return max;
 }
 
-static double sum_of(const float *row, size_t count) {
+double attn_row_exp(float *row, size_t count, float shift) {
     float lanes[LANES] = {0};
     size_t i = 0;
     for (; i + LANES <= count; i += LANES)
         for (size_t lane = 0; lane < LANES; lane++)
-            lanes[lane] += row[i + lane];
+            lanes[lane] += row[i + lane] = exp_of(row[i + lane] - shift);
     for (size_t lane = 0; i < count; i++, lane++)
-        lanes[lane] += row[i];
+        lanes[lane] += row[i] = exp_of(row[i] - shift);
     double sum = 0;
     for (size_t lane = 0; lane < LANES; lane++)
         sum += (double)lanes[lane];
     return sum;
 }
 
-bool attn_softmax_row(float *row, size_t count) {
-    /* A NaN is never greater, so it does not become the maximum; it is seen in the sum. */
-    float max = max_of(row, count);
-    if (max == -INFINITY) {
-        bool masked = true; /* all −Infinity, or some NaN among them */
-        for (size_t i = 0; i < count; i++)
-            masked = masked && row[i] == -INFINITY;
-        if (masked) memset(row, 0, count * sizeof *row);
-        return masked;
-    }
-    attn_exp_row(row, count, max);
-    double sum = sum_of(row, count);
-    float factor = (float)(1.0 / sum);
+void attn_row_scale(float *row, size_t count, float factor) {
     for (size_t i = 0; i < count; i++)
         row[i] *= factor;
-    return isfinite(sum);
+}
+
+bool attn_row_is_masked(const float *row, size_t count) {
+    for (size_t i = 0; i < count; i++)
+        if (row[i] != -INFINITY) return false;
+    return true;
+}
+
+attn_softmax attn_softmax_row(float *row, size_t count) {
+    /* A NaN is never greater, so it does not become the maximum; it is seen in the sum. */
+    float max = attn_row_max(row, count);
+    if (max == -INFINITY) {
+        if (!attn_row_is_masked(row, count)) return ATTN_SOFTMAX_NOT_FINITE;
+        memset(row, 0, count * sizeof *row);
+        return ATTN_SOFTMAX_EMPTY;
+    }
+    double sum = attn_row_exp(row, count, max);
+    attn_row_scale(row, count, (float)(1.0 / sum));
+    return isfinite(sum) ? ATTN_SOFTMAX_DONE : ATTN_SOFTMAX_NOT_FINITE;
 }

@@ -4,18 +4,25 @@
 
 #include <stdint.h>
 
+static void check_blocks(const attn_plan *plan, size_t queries, size_t most) {
+    size_t next = 0;
+    for (size_t block = 0; block < attn_row_blocks(plan, queries); block++) {
+        attn_span rows = attn_row_block(plan, queries, block);
+        ck_assert_uint_eq(rows.begin, next);
+        ck_assert_uint_gt(rows.end, rows.begin);
+        ck_assert_uint_le(rows.end - rows.begin, most);
+        next = rows.end;
+    }
+    ck_assert_uint_eq(next, queries);
+}
+
 START_TEST(blocks_cover_every_row_once) {
-    const size_t lengths[] = {1, 127, 128, 129, 1000};
-    for (size_t i = 0; i < 5; i++) {
-        size_t next = 0;
-        for (size_t block = 0; block < attn_row_blocks(lengths[i]); block++) {
-            attn_span rows = attn_row_block(lengths[i], block);
-            ck_assert_uint_eq(rows.begin, next);
-            ck_assert_uint_gt(rows.end, rows.begin);
-            ck_assert_uint_le(rows.end - rows.begin, ATTN_TILE_ROWS);
-            next = rows.end;
-        }
-        ck_assert_uint_eq(next, lengths[i]);
+    const size_t lengths[] = {1, 127, 128, 129, 255, 256, 257, 1000};
+    for (size_t i = 0; i < sizeof lengths / sizeof *lengths; i++) {
+        attn_plan plan = {.request.want = ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS};
+        check_blocks(&plan, lengths[i], ATTN_TILE_ROWS);
+        plan.request.want = ATTN_WANT_OUTPUTS;
+        check_blocks(&plan, lengths[i], ATTN_ONLINE_ROWS);
     }
 }
 END_TEST

@@ -8,7 +8,7 @@ START_TEST(exponential_is_within_its_bound) {
     double worst = 0;
     for (double x = 0; x > -87.3; x -= 1e-4) {
         float argument = (float)x, value = argument;
-        attn_exp_row(&value, 1, 0);
+        attn_row_exp(&value, 1, 0);
         worst = fmax(worst, fabs((double)value / exp((double)argument) - 1));
     }
     ck_assert_double_le(worst, 2e-7);
@@ -17,7 +17,7 @@ END_TEST
 
 START_TEST(exponential_at_its_edges) {
     float values[] = {0, -INFINITY, -103.0f, -104.0f, -1e30f, NAN};
-    attn_exp_row(values, 6, 0);
+    attn_row_exp(values, 6, 0);
     ck_assert_float_eq(values[0], 1);
     ck_assert_float_eq(values[1], 0);
     ck_assert_float_gt(values[2], 0); /* a subnormal, not zero */
@@ -35,7 +35,7 @@ START_TEST(rows_of_every_length_sum_to_one) {
             row[i] = (float)((i * 37) % 23) * 0.7f - 5;
         for (size_t i = 0; i < count; i++)
             sum += want[i] = exp((double)row[i]);
-        ck_assert(attn_softmax_row(row, count));
+        ck_assert_int_eq(attn_softmax_row(row, count), ATTN_SOFTMAX_DONE);
         for (size_t i = 0; i < count; i++) {
             ck_assert_double_le(fabs((double)row[i] - want[i] / sum), 1e-6);
             total += (double)row[i];
@@ -47,7 +47,7 @@ END_TEST
 
 START_TEST(masked_entries_are_exactly_zero) {
     float row[] = {-INFINITY, 3, -INFINITY, 3};
-    ck_assert(attn_softmax_row(row, 4));
+    ck_assert_int_eq(attn_softmax_row(row, 4), ATTN_SOFTMAX_DONE);
     ck_assert_float_eq(row[0], 0);
     ck_assert_float_eq(row[1], 0.5f);
     ck_assert_float_eq(row[2], 0);
@@ -57,7 +57,7 @@ END_TEST
 
 START_TEST(large_scores_do_not_overflow) {
     float row[] = {3e38f, 3e38f, -3e38f};
-    ck_assert(attn_softmax_row(row, 3));
+    ck_assert_int_eq(attn_softmax_row(row, 3), ATTN_SOFTMAX_DONE);
     ck_assert_float_eq(row[0], 0.5f);
     ck_assert_float_eq(row[2], 0);
 }
@@ -65,11 +65,11 @@ END_TEST
 
 START_TEST(scores_far_below_zero_do_not_vanish) {
     float row[] = {-3e38f, -500, -500};
-    ck_assert(attn_softmax_row(row, 3));
+    ck_assert_int_eq(attn_softmax_row(row, 3), ATTN_SOFTMAX_DONE);
     ck_assert_float_eq(row[0], 0);
     ck_assert_float_eq(row[1], 0.5f);
     float lowest[] = {-3e38f};
-    ck_assert(attn_softmax_row(lowest, 1));
+    ck_assert_int_eq(attn_softmax_row(lowest, 1), ATTN_SOFTMAX_DONE);
     ck_assert_float_eq(lowest[0], 1);
 }
 END_TEST
@@ -78,7 +78,7 @@ START_TEST(a_row_without_keys_is_all_zeros) {
     float row[20];
     for (int i = 0; i < 20; i++)
         row[i] = -INFINITY;
-    ck_assert(attn_softmax_row(row, 20));
+    ck_assert_int_eq(attn_softmax_row(row, 20), ATTN_SOFTMAX_EMPTY);
     for (int i = 0; i < 20; i++)
         ck_assert_float_eq(row[i], 0);
 }
@@ -86,9 +86,9 @@ END_TEST
 
 START_TEST(what_is_not_finite_is_told) {
     float overflow[] = {1, INFINITY, 2}, nan_inside[] = {1, NAN, 2}, nan_alone[] = {NAN, -INFINITY};
-    ck_assert(!attn_softmax_row(overflow, 3));
-    ck_assert(!attn_softmax_row(nan_inside, 3));
-    ck_assert(!attn_softmax_row(nan_alone, 2));
+    ck_assert_int_eq(attn_softmax_row(overflow, 3), ATTN_SOFTMAX_NOT_FINITE);
+    ck_assert_int_eq(attn_softmax_row(nan_inside, 3), ATTN_SOFTMAX_NOT_FINITE);
+    ck_assert_int_eq(attn_softmax_row(nan_alone, 2), ATTN_SOFTMAX_NOT_FINITE);
 }
 END_TEST
 

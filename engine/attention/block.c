@@ -1,0 +1,95 @@
+/* Blocks of query rows (block.h). */
+#include "block.h"
+
+/* The place of the sequence that a tile belongs to. */
+static size_t sequence_of(const attn_run *run, size_t tile) {
+    size_t low = 0, high = run->plan.request.sequence_count;
+    while (high - low > 1) {
+        size_t middle = low + (high - low) / 2;
+        if (run->places[middle].tile <= tile)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What both hold; empty, at an end of `a`, where that is nothing. */
+static attn_span both(attn_span a, attn_span b) {
+    attn_span common = {a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+    return common.begin < common.end ? common : (attn_span){a.begin, a.begin};
+}
+
+attn_block attn_block_of(attn_run *run, size_t tile, size_t worker) {
+    const attn_plan *plan = &run->plan;
+    const attn_request *r = &plan->request;
+    attn_block b = {.run = run, .plan = plan, .request = r, .layer = r->layer};
+    size_t n = sequence_of(run, tile);
+    b.sequence = &r->sequences[n];
+    b.place = &run->places[n];
+    size_t blocks = attn_row_blocks(plan, b.sequence->queries), local = tile - b.place->tile;
+    b.first_head = local / blocks;
+    b.end_head = attn_block_tiles(plan) == 1 ? b.layer->heads : b.first_head + 1;
+    b.rows = attn_row_block(plan, b.sequence->queries, local % blocks);
+    b.keys = both(attn_block_keys(plan, b.sequence, b.rows), b.place->unpadded);
+    b.scratch = run->floats + plan->at_scratch + worker * plan->scratch_floats;
+    return b;
+}
+
+attn_span attn_block_row_keys(const attn_block *block, size_t row) {
+    return both(both(attn_row_keys(block->plan, block->sequence, row), block->place->unpadded), block->keys);
+}
+
+static size_t kv_head(const attn_block *block, size_t head) {
+    return head / (block->layer->heads / block->layer->kv_heads);
+}
+
+/* `matrix` from a row and a column on. */
+static attn_matrix from(attn_matrix matrix, size_t row, size_t column) {
+    return (attn_matrix){matrix.data + row * matrix.stride + column, matrix.stride};
+}
+
+attn_matrix attn_block_q(const attn_block *block, size_t head) {
+    return from(attn_run_q(block->run), block->place->query_row + block->rows.begin,
+                head * block->plan->head_dim);
+}
+
+attn_matrix attn_block_k(const attn_block *block, size_t head) {
+    return from(attn_run_k(block->run), block->place->key_row, kv_head(block, head) * block->plan->head_dim);
+}
+
+attn_matrix attn_block_v(const attn_block *block, size_t head) {
+    return from(attn_run_v(block->run), block->place->key_row, kv_head(block, head) * block->plan->value_dim);
+}
+
+attn_matrix attn_block_extra_k(const attn_block *block, size_t head) {
+    size_t dim = block->plan->head_dim;
+    return (attn_matrix){block->layer->extra_k + kv_head(block, head) * dim, block->layer->kv_heads * dim};
+}
+
+attn_matrix attn_block_extra_v(const attn_block *block, size_t head) {
+    size_t dim = block->plan->value_dim;
+    return (attn_matrix){block->layer->extra_v + kv_head(block, head) * dim, block->layer->kv_heads * dim};
+}
+
+float *attn_block_context(const attn_block *block, size_t head, size_t *stride) {
+    size_t dim = block->plan->value_dim;
+    *stride = block->layer->heads * dim;
+    return block->run->floats + block->plan->at_context +
+           (block->place->query_row + block->rows.begin) * *stride + head * dim;
+}
+
+void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,
+                           float *context) {
+    size_t dim = block->plan->value_dim;
+    for (size_t j = 0; j < count; j++)
+        for (size_t c = 0; weights[j] != 0 && c < dim; c++)
+            context[c] += weights[j] * v.data[j * v.stride + c];
+}
+
+void attn_block_end(const attn_block *block, bool finite, size_t rows_without_keys) {
+    attn_run *run = block->run;
+    if (!finite) atomic_store_explicit(&run->result_not_finite, true, memory_order_relaxed);
+    if (rows_without_keys > 0)
+        atomic_fetch_add_explicit(&run->rows_without_keys, rows_without_keys, memory_order_relaxed);
+}

@@ -1,0 +1,43 @@
+/* What one attention tile works on: a block of query rows of one sequence, the keys that any of them can see,
+ * and where the queries, keys, values and context of a head lie. */
+#ifndef ATTN_ATTENTION_BLOCK_H
+#define ATTN_ATTENTION_BLOCK_H
+
+#include "run.h"
+
+typedef struct attn_block {
+    attn_run *run;
+    const attn_plan *plan;
+    const attn_request *request;
+    const attn_layer *layer;
+    const attn_sequence *sequence;
+    const attn_place *place;
+    size_t first_head, end_head;
+    attn_span rows; /* of the sequence's queries */
+    attn_span keys; /* that any of the rows can see */
+    float *scratch; /* of the worker: plan->scratch_floats */
+} attn_block;
+
+attn_block attn_block_of(attn_run *run, size_t tile, size_t worker);
+
+/* The keys that causal order, window and the padding at both ends leave to a query. */
+attn_span attn_block_row_keys(const attn_block *block, size_t row);
+
+/* A head's queries from the block's first row, its keys and its values from the sequence's first key, the
+ * layer's own keys and values, and the block's context, which the caller writes. */
+attn_matrix attn_block_q(const attn_block *block, size_t head);
+attn_matrix attn_block_k(const attn_block *block, size_t head);
+attn_matrix attn_block_v(const attn_block *block, size_t head);
+attn_matrix attn_block_extra_k(const attn_block *block, size_t head);
+attn_matrix attn_block_extra_v(const attn_block *block, size_t head);
+float *attn_block_context(const attn_block *block, size_t head, size_t *stride);
+
+/* context[0..dv) += weights · v over weights that are not 0: what masked keys hold, infinities too, takes no
+ * part. `v` begins at the first weight's row. */
+void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,
+                           float *context);
+
+/* Tells the run what came of a tile. */
+void attn_block_end(const attn_block *block, bool finite, size_t rows_without_keys);
+
+#endif

@@ -1,0 +1,229 @@
+/* One attention tile whose scores nobody wants to see: softmax and weighted sum in one walk over tiles of
+ * keys that stay in cache, so that memory does not grow with the row. Each row keeps its maximum and its sum
+ * so far; where a tile raises the maximum, what was summed before shrinks by the same factor (Milakov &
+ * Gimelshein 2018; the tiling of Dao et al. 2022).
+ *
+ * The context is divided by the sum only at the end, so it may leave float32's range where weights would not,
+ * and values that are not finite could be met by a weight that later turns out to be 0. Where anything is not
+ * finite the block is done again carefully: first every row's maximum and sum, then its final weights. */
+#include "block.h"
+#include "mask.h"
+#include "softmax.h"
+
+#include "../blas/blas.h"
+#include "../tensor/finite.h"
+
+#include <math.h>
+#include <string.h>
+
+/* One block of rows and one head. */
+typedef struct online {
+    attn_block block;
+    size_t head, rows;
+    attn_matrix q;
+    float *context; /* rows × dv: sums so far, at the end the result */
+    size_t context_stride;
+    float *scores; /* rows × a tile's keys: scores, then weights that are not yet divided */
+    size_t scores_stride;
+    float max[ATTN_ONLINE_ROWS];      /* of the scores so far */
+    double sum[ATTN_ONLINE_ROWS];     /* of exp(score − max) so far */
+    size_t allowed[ATTN_ONLINE_ROWS]; /* keys seen so far */
+} online;
+
+/* Some keys of the sequence, or of the layer's own, which every row sees. */
+typedef struct key_tile {
+    attn_span keys;
+    bool is_extra;
+    attn_matrix k, v; /* from the tile's first key */
+} key_tile;
+
+static size_t min_of(size_t a, size_t b) {
+    return a < b ? a : b;
+}
+
+/* One cache line more than a tile's keys: rows a power of two apart would crowd into few cache sets. */
+static size_t stride_of(size_t widest) {
+    size_t keys = min_of(widest, ATTN_ONLINE_KEYS) + ATTN_ALIGN_FLOATS;
+    return (keys + ATTN_ALIGN_FLOATS - 1) & ~(size_t)(ATTN_ALIGN_FLOATS - 1);
+}
+
+size_t attn_online_scratch(size_t rows, size_t widest) {
+    return min_of(rows, ATTN_ONLINE_ROWS) * stride_of(widest);
+}
+
+static size_t tiles_of(size_t keys) {
+    return keys / ATTN_ONLINE_KEYS + (keys % ATTN_ONLINE_KEYS != 0);
+}
+
+static size_t count_tiles(const online *o) {
+    return tiles_of(o->block.keys.end - o->block.keys.begin) + tiles_of(o->block.layer->extra_keys);
+}
+
+static attn_matrix from_row(attn_matrix matrix, size_t row) {
+    return (attn_matrix){matrix.data + row * matrix.stride, matrix.stride};
+}
+
+static key_tile tile_at(const online *o, size_t index) {
+    const attn_block *b = &o->block;
+    size_t own = tiles_of(b->keys.end - b->keys.begin);
+    key_tile tile = {.is_extra = index >= own};
+    size_t end = tile.is_extra ? b->layer->extra_keys : b->keys.end;
+    tile.keys.begin =
+        tile.is_extra ? (index - own) * ATTN_ONLINE_KEYS : b->keys.begin + index * ATTN_ONLINE_KEYS;
+    tile.keys.end = min_of(end, tile.keys.begin + ATTN_ONLINE_KEYS);
+    tile.k = tile.is_extra ? attn_block_extra_k(b, o->head) : attn_block_k(b, o->head);
+    tile.v = tile.is_extra ? attn_block_extra_v(b, o->head) : attn_block_v(b, o->head);
+    tile.k = from_row(tile.k, tile.keys.begin);
+    tile.v = from_row(tile.v, tile.keys.begin);
+    return tile;
+}
+
+/* scores (rows × keys) = scale · q (rows × dk) · kᵀ */
+static void compute_scores(const online *o, const key_tile *t) {
+    attn_gemm(true, o->rows, t->keys.end - t->keys.begin, o->block.plan->head_dim, o->block.request->scale,
+              o->q.data, o->q.stride, t->k.data, t->k.stride, 0, o->scores, o->scores_stride);
+}
+
+/* The keys of a tile in a row's reach, counted from the tile's first. */
+static attn_span reach(const online *o, const key_tile *t, size_t i) {
+    size_t count = t->keys.end - t->keys.begin;
+    if (t->is_extra) return (attn_span){0, count};
+    attn_span keys = attn_block_row_keys(&o->block, o->block.rows.begin + i);
+    if (keys.begin >= t->keys.end || keys.end <= t->keys.begin) return (attn_span){0, 0};
+    size_t begin = keys.begin > t->keys.begin ? keys.begin - t->keys.begin : 0;
+    return (attn_span){begin, min_of(keys.end - t->keys.begin, count)};
+}
+
+/* Masks the scores in a row's reach and makes the others weights of 0. Returns how many keys the row sees. */
+static size_t mask_row(const online *o, const key_tile *t, size_t i, attn_span seen) {
+    float *scores = o->scores + i * o->scores_stride;
+    size_t count = t->keys.end - t->keys.begin;
+    memset(scores, 0, seen.begin * sizeof *scores);
+    memset(scores + seen.end, 0, (count - seen.end) * sizeof *scores);
+    if (t->is_extra || seen.begin == seen.end) return seen.end - seen.begin;
+    attn_span keys = {t->keys.begin + seen.begin, t->keys.begin + seen.end};
+    return attn_mask_row(o->block.sequence, o->head, o->block.rows.begin + i, keys, scores + seen.begin);
+}
+
+/* Takes a row's scores into its maximum and sum and turns them into weights under that maximum. Returns what
+ * earlier weights are to be multiplied by. */
+static float learn_row(online *o, size_t i, float *scores, size_t count) {
+    float before = o->max[i], max = fmaxf(before, attn_row_max(scores, count));
+    if (max == -INFINITY) { /* nothing visible yet, unless a NaN is among it */
+        if (!attn_row_is_masked(scores, count)) o->sum[i] = NAN;
+        memset(scores, 0, count * sizeof *scores);
+        return 1;
+    }
+    float factor = 1;
+    if (max > before && o->sum[i] != 0) {
+        factor = before - max;
+        attn_row_exp(&factor, 1, 0);
+        o->sum[i] *= (double)factor;
+    }
+    o->max[i] = max;
+    o->sum[i] += attn_row_exp(scores, count, max);
+    return factor;
+}
+
+static void begin_pass(online *o) {
+    for (size_t i = 0; i < o->rows; i++) {
+        o->max[i] = -INFINITY;
+        o->sum[i] = 0;
+        o->allowed[i] = 0;
+    }
+}
+
+/* Scores of one tile, masked and learnt; the context so far shrinks where it must. */
+static void learn_tile(online *o, const key_tile *t) {
+    compute_scores(o, t);
+    for (size_t i = 0; i < o->rows; i++) {
+        attn_span seen = reach(o, t, i);
+        o->allowed[i] += mask_row(o, t, i, seen);
+        float factor = learn_row(o, i, o->scores + i * o->scores_stride + seen.begin, seen.end - seen.begin);
+        if (factor != 1) attn_row_scale(o->context + i * o->context_stride, o->block.plan->value_dim, factor);
+    }
+}
+
+static void clear_context(const online *o) {
+    for (size_t i = 0; i < o->rows; i++)
+        memset(o->context + i * o->context_stride, 0, o->block.plan->value_dim * sizeof *o->context);
+}
+
+/* False where some row is not finite. */
+static bool divide_rows(const online *o) {
+    size_t not_finite = 0, dim = o->block.plan->value_dim;
+    for (size_t i = 0; i < o->rows; i++) {
+        float *context = o->context + i * o->context_stride;
+        if (o->sum[i] != 0) attn_row_scale(context, dim, (float)(1.0 / o->sum[i]));
+        not_finite += (isfinite(o->sum[i]) ? 0 : 1) + attn_count_not_finite(context, dim);
+    }
+    return not_finite == 0;
+}
+
+static bool run_fast(online *o) {
+    begin_pass(o);
+    if (count_tiles(o) == 0) clear_context(o);
+    for (size_t index = 0; index < count_tiles(o); index++) {
+        key_tile tile = tile_at(o, index);
+        learn_tile(o, &tile);
+        attn_gemm(false, o->rows, o->block.plan->value_dim, tile.keys.end - tile.keys.begin, 1, o->scores,
+                  o->scores_stride, tile.v.data, tile.v.stride, index == 0 ? 0 : 1, o->context,
+                  o->context_stride);
+    }
+    return divide_rows(o);
+}
+
+/* The final weights of one tile, and what they add to the context. */
+static void weigh_tile(const online *o, const key_tile *t) {
+    compute_scores(o, t);
+    for (size_t i = 0; i < o->rows; i++) {
+        attn_span seen = reach(o, t, i);
+        if (mask_row(o, t, i, seen) == 0) continue;
+        float *weights = o->scores + i * o->scores_stride;
+        attn_row_exp(weights + seen.begin, seen.end - seen.begin, o->max[i]);
+        attn_row_scale(weights + seen.begin, seen.end - seen.begin, (float)(1.0 / o->sum[i]));
+        attn_block_add_values(&o->block, weights, t->keys.end - t->keys.begin, t->v,
+                              o->context + i * o->context_stride);
+    }
+}
+
+static void run_carefully(online *o) {
+    begin_pass(o);
+    for (size_t index = 0; index < count_tiles(o); index++) {
+        key_tile tile = tile_at(o, index);
+        learn_tile(o, &tile);
+    }
+    clear_context(o);
+    for (size_t index = 0; index < count_tiles(o); index++) {
+        key_tile tile = tile_at(o, index);
+        weigh_tile(o, &tile);
+    }
+}
+
+/* Rows that see no key, and whether the others have weights and, where it is the result, a finite context. */
+static void end_block(const online *o) {
+    size_t without_keys = 0, not_finite = 0;
+    for (size_t i = 0; i < o->rows; i++) {
+        without_keys += o->allowed[i] == 0;
+        /* A row whose every visible score fell below float32's range has a maximum that float32 cannot
+         * tell. */
+        bool is_lost = o->allowed[i] > 0 && o->sum[i] == 0;
+        not_finite += is_lost || !isfinite(o->sum[i]);
+        if (!o->block.layer->wo) /* else the output projection looks at what comes of it */
+            not_finite += attn_count_not_finite(o->context + i * o->context_stride, o->block.plan->value_dim);
+    }
+    attn_block_end(&o->block, not_finite == 0, without_keys);
+}
+
+void attn_online_run(attn_run *run, size_t tile, size_t worker) {
+    online o = {.block = attn_block_of(run, tile, worker)};
+    o.head = o.block.first_head;
+    o.rows = o.block.rows.end - o.block.rows.begin;
+    o.q = attn_block_q(&o.block, o.head);
+    o.context = attn_block_context(&o.block, o.head, &o.context_stride);
+    o.scores = o.block.scratch;
+    o.scores_stride = stride_of(o.block.sequence->keys + o.block.layer->extra_keys);
+    bool careful = atomic_load_explicit(&run->values_not_finite, memory_order_relaxed);
+    if (careful || !run_fast(&o)) run_carefully(&o);
+    end_block(&o);
+}
