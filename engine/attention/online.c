@@ -8,6 +8,7 @@
  * finite the block is done again carefully: first every row's maximum and sum, then its final weights. */
 #include "block.h"
 #include "mask.h"
+#include "rows.h"
 #include "softmax.h"
 
 #include "../blas/blas.h"
@@ -19,6 +20,7 @@
 /* One block of rows and one head. */
 typedef struct online {
     attn_block block;
+    const attn_row_kernels *kernels;
     size_t head, rows;
     attn_matrix q;
     float *context; /* rows × dv: sums so far, at the end the result */
@@ -108,7 +110,7 @@ static size_t mask_row(const online *o, const key_tile *t, size_t i, attn_span s
 /* Takes a row's scores into its maximum and sum and turns them into weights under that maximum. Returns what
  * earlier weights are to be multiplied by. */
 static float learn_row(online *o, size_t i, float *scores, size_t count) {
-    float before = o->max[i], max = fmaxf(before, attn_row_max(scores, count));
+    float before = o->max[i], max = fmaxf(before, o->kernels->max(scores, count));
     if (max == -INFINITY) { /* nothing visible yet, unless a NaN is among it */
         if (!attn_row_is_masked(scores, count)) o->sum[i] = NAN;
         memset(scores, 0, count * sizeof *scores);
@@ -117,11 +119,11 @@ static float learn_row(online *o, size_t i, float *scores, size_t count) {
     float factor = 1;
     if (max > before && o->sum[i] != 0) {
         factor = before - max;
-        attn_row_exp(&factor, 1, 0);
+        o->kernels->exp(&factor, 1, 0);
         o->sum[i] *= (double)factor;
     }
     o->max[i] = max;
-    o->sum[i] += attn_row_exp(scores, count, max);
+    o->sum[i] += o->kernels->exp(scores, count, max);
     return factor;
 }
 
@@ -140,7 +142,8 @@ static void learn_tile(online *o, const key_tile *t) {
         attn_span seen = reach(o, t, i);
         o->allowed[i] += mask_row(o, t, i, seen);
         float factor = learn_row(o, i, o->scores + i * o->scores_stride + seen.begin, seen.end - seen.begin);
-        if (factor != 1) attn_row_scale(o->context + i * o->context_stride, o->block.plan->value_dim, factor);
+        if (factor != 1)
+            o->kernels->scale(o->context + i * o->context_stride, o->block.plan->value_dim, factor);
     }
 }
 
@@ -154,7 +157,7 @@ static bool divide_rows(const online *o) {
     size_t not_finite = 0, dim = o->block.plan->value_dim;
     for (size_t i = 0; i < o->rows; i++) {
         float *context = o->context + i * o->context_stride;
-        if (o->sum[i] != 0) attn_row_scale(context, dim, (float)(1.0 / o->sum[i]));
+        if (o->sum[i] != 0) o->kernels->scale(context, dim, (float)(1.0 / o->sum[i]));
         not_finite += (isfinite(o->sum[i]) ? 0 : 1) + attn_count_not_finite(context, dim);
     }
     return not_finite == 0;
@@ -180,8 +183,8 @@ static void weigh_tile(const online *o, const key_tile *t) {
         attn_span seen = reach(o, t, i);
         if (mask_row(o, t, i, seen) == 0) continue;
         float *weights = o->scores + i * o->scores_stride;
-        attn_row_exp(weights + seen.begin, seen.end - seen.begin, o->max[i]);
-        attn_row_scale(weights + seen.begin, seen.end - seen.begin, (float)(1.0 / o->sum[i]));
+        o->kernels->exp(weights + seen.begin, seen.end - seen.begin, o->max[i]);
+        o->kernels->scale(weights + seen.begin, seen.end - seen.begin, (float)(1.0 / o->sum[i]));
         attn_block_add_values(&o->block, weights, t->keys.end - t->keys.begin, t->v,
                               o->context + i * o->context_stride);
     }
@@ -216,7 +219,7 @@ static void end_block(const online *o) {
 }
 
 void attn_online_run(attn_run *run, size_t tile, size_t worker) {
-    online o = {.block = attn_block_of(run, tile, worker)};
+    online o = {.block = attn_block_of(run, tile, worker), .kernels = attn_row_kernels_in_use()};
     o.head = o.block.first_head;
     o.rows = o.block.rows.end - o.block.rows.begin;
     o.q = attn_block_q(&o.block, o.head);

@@ -1,18 +1,9 @@
-/* The softmax of one row, and the passes over it that it is made of. */
+/* The softmax of one row. */
 #ifndef ATTN_ATTENTION_SOFTMAX_H
 #define ATTN_ATTENTION_SOFTMAX_H
 
 #include <stdbool.h>
 #include <stddef.h>
-
-/* The largest value, NaN left aside; −Infinity where there is none. */
-float attn_row_max(const float *row, size_t count);
-
-/* row[i] = exp(row[i] − shift) for row[i] <= shift; −Infinity gives exactly 0. Relative error <= 2e-7 where
- * the result is a normal float32. Returns the sum of the results. */
-double attn_row_exp(float *row, size_t count, float shift);
-
-void attn_row_scale(float *row, size_t count, float factor);
 
 /* Whether every value is −Infinity. */
 bool attn_row_is_masked(const float *row, size_t count);
