@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { TURNED_FLOATS = 1 << 16 };
+enum { TURNED_FLOATS = 1 << 16, READ_FLOATS = 1 << 20 };
 
 /* What the steps of one load share. */
 typedef struct loader {
@@ -104,10 +104,17 @@ static attn_code read_numbers(const loader *l, const attn_file_tensor *tensor, s
                           isnan(out[at]) ? "NaN" : "infinite or beyond float32");
 }
 
-/* Reads an array that stands in the file as it does in memory. */
+/* Reads an array that stands in the file as it does in memory, a few megabytes at a time: who asks to stop does not
+ * wait for gigabytes. */
 static attn_code read_piece(const loader *l, const attn_piece *piece, float *out) {
     if (piece->tensor == NULL) return ATTN_OK;
-    return read_numbers(l, piece->tensor, piece->first, piece->rows * piece->columns, out);
+    size_t count = piece->rows * piece->columns;
+    attn_code code = ATTN_OK;
+    for (size_t at = 0; code == ATTN_OK && at < count; at += READ_FLOATS) {
+        size_t now = count - at < READ_FLOATS ? count - at : READ_FLOATS;
+        code = read_numbers(l, piece->tensor, piece->first + at, now, out + at);
+    }
+    return code;
 }
 
 /* Reads a weight [in,out] and turns it, as many inputs at a time as make a read worth its while. */

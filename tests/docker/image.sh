@@ -27,6 +27,7 @@ finish() {
         kill "$engine" 2>/dev/null || :
         wait "$engine" || :
     fi
+    umount "$work"/exec/netns/* 2>/dev/null || : # the engine leaves its own mounted
     rm -rf --one-file-system "$work"
 }
 trap finish EXIT
