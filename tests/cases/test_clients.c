@@ -38,8 +38,11 @@ static void check_refused(const char *headers, const char *before, const char *b
 START_TEST(over_limit) {
     char *body = malloc(SIZE);
     memset(body, ' ', SIZE);
+    /* AddressSanitizer keeps what was freed, which is no growth. */
+    const char *const at_once[] = {"ASAN_OPTIONS=quarantine_size_mb=0:thread_local_quarantine_size_kb=0",
+                                   NULL};
     daemon_start(&case_daemon, (const char *const[]){"--max-body", "1MiB", "--log-level", "error", NULL},
-                 NULL);
+                 at_once);
     for (int round = 0; round < 8; round++) {
         check_refused("Content-Length: 2097152\r\n\r\n", "", body, "");
         check_refused("Transfer-Encoding: chunked\r\n\r\n", "200000\r\n", body, "\r\n0\r\n\r\n");
