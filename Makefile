@@ -16,7 +16,7 @@ IMAGE_OPTIONS ?=
 
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
 BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev
-TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales
+TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales python3
 # For fuzzing and the gates: one release of LLVM that Debian 12 and 13 both have, so that everyone formats alike.
 LLVM           := 19
 FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev

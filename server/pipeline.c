@@ -11,7 +11,8 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-typedef enum job_phase { JOB_DECODING, JOB_RUNNING, JOB_ENDING } job_phase;
+/* Once over, stopping a job means nothing any more. */
+typedef enum job_phase { JOB_DECODING, JOB_RUNNING, JOB_ENDING, JOB_OVER } job_phase;
 
 struct srv_job {
     srv_service *service;
@@ -53,11 +54,19 @@ static bool is_late(const srv_job *job) {
     return job->deadline > 0 && srv_clock_ms() > job->deadline;
 }
 
+/* Under the lock: the first reason counts, and none once the job is over. False where there is nothing to stop. */
+static bool stop(srv_job *job, srv_problem_id reason) {
+    if (job->reason != SRV_NO_PROBLEM || job->phase == JOB_OVER) return false;
+    job->reason = reason;
+    atomic_fetch_add(&job->service->stopped, 1);
+    return true;
+}
+
 /* Moves to the next phase; false, with a problem, where the job has been cancelled. */
 static bool enter(srv_job *job, job_phase phase) {
     pthread_mutex_lock(&job->lock);
     job->phase = phase;
-    if (job->reason == SRV_NO_PROBLEM && is_late(job)) job->reason = SRV_DEADLINE;
+    if (is_late(job)) stop(job, SRV_DEADLINE);
     srv_problem_id reason = job->reason;
     pthread_mutex_unlock(&job->lock);
     if (reason == SRV_NO_PROBLEM) return true;
@@ -221,6 +230,10 @@ static void finish(srv_job *job) {
     srv_budget_change(job->service->budget, &job->held,
                       job->answer.size < job->held ? job->answer.size : job->held);
     job->answer.held = job->held;
+    pthread_mutex_lock(&job->lock);
+    job->phase = JOB_OVER;
+    if (job->reason != SRV_NO_PROBLEM) atomic_fetch_sub(&job->service->stopped, 1);
+    pthread_mutex_unlock(&job->lock);
     job->done(job->context, &job->answer);
     pthread_mutex_destroy(&job->lock);
     free(job);
@@ -304,8 +317,7 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
 
 /* Under the lock. */
 static void cancel(srv_job *job, srv_problem_id reason) {
-    if (job->reason != SRV_NO_PROBLEM) return;
-    job->reason = reason;
+    if (!stop(job, reason)) return;
     if (job->phase == JOB_DECODING) attn_job_cancel(&job->decoding);
     if (job->phase == JOB_RUNNING) attn_run_cancel(job->run);
 }

@@ -25,6 +25,8 @@ void srv_route_metrics(srv_call *call) {
          (double)(load.requests - 1)},
         {"attnd_requests_waiting", "Requests that wait for a worker.",
          (double)atomic_load(&service->waiting)},
+        {"attnd_requests_stopped", "Requests that were told to stop and have not ended.",
+         (double)atomic_load(&service->stopped)},
         {"attnd_memory_reserved_bytes", "Memory that requests hold or have reserved.",
          (double)srv_budget_taken(service->budget)},
         {"attnd_memory_limit_bytes", "Memory that requests may hold together.",

@@ -3,13 +3,15 @@
 #include "api.h"
 #include "latched.h"
 
+#include "tests/support/temporary.h"
+
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #define HOST "Host: localhost\r\n"
+#define COUNTED(status) "attnd_requests_total{route=\"/v1/attention\",method=\"POST\",status=\"" status "\"}"
 #define X "{\"inputs\":[[1,0,0,0]]}"
 
 static latched held;
@@ -46,7 +48,7 @@ static double sample(const char *name) {
 
 static void await_sample(const char *name, double value) {
     while (sample(name) != value)
-        usleep(1000);
+        continue;
 }
 
 static void expect(http_raw *raw, long status, const char *code) {
@@ -113,8 +115,9 @@ START_TEST(late_requests_are_504) {
     http_raw late, patient;
     post(&late, "{\"inputs\":[[1,0,0,0]],\"timeout_ms\":1}");
     post(&patient, "{\"inputs\":[[1,0,0,0]],\"timeout_ms\":3600000}");
-    await_sample("attnd_requests_in_flight", 2);
-    usleep(2000);
+    /* Its millisecond is over while a worker holds it, or before one could begin to be held. */
+    while (sample("attnd_requests_stopped") + sample(COUNTED("504")) != 1)
+        continue;
     latched_open(&held);
     expect(&late, 504, "deadline");
     expect(&patient, 200, NULL);
@@ -129,33 +132,57 @@ START_TEST(who_leaves_is_cancelled) {
     await_sample("attnd_requests_in_flight", 2);
     http_raw_close(&gone);
     shutdown(half.fd, SHUT_WR);
-    /* The reaper looks ten times a second; only then may the workers go on. */
-    usleep(400000);
+    await_sample("attnd_requests_stopped", 2);
     latched_open(&held);
     ck_assert(http_raw_is_closed(&half));
     http_raw_close(&half);
     await_sample("attnd_requests_in_flight", 0);
     await_sample("attnd_memory_reserved_bytes", 0);
-    ck_assert_double_eq(
-        sample("attnd_requests_total{route=\"/v1/attention\",method=\"POST\",status=\"200\"}"), 0);
+    ck_assert_double_eq(sample(COUNTED("200")), 0);
 }
 END_TEST
 
-/* The time of draining is over while the workers are held: what they have is told so as soon as they can tell. */
+/* Reads what the daemon has logged until the text stands there. */
+static void await_log(const char *text) {
+    bool found = false;
+    while (!found) {
+        char *log = process_errors(&held.daemon.process);
+        found = strstr(log, text) != NULL;
+        free(log);
+    }
+}
+
+/* The stopped request's answer, then the daemon's exit code. */
+static void expect_stopped(http_raw *running, int code) {
+    latched_open(&held);
+    expect(running, 503, "draining");
+    ck_assert_int_eq(process_wait(&held.daemon.process), code);
+    process_done(&held.daemon.process);
+    temporary_remove(held.folder);
+}
+
+/* The time of draining is over while the workers are held: what they have is stopped and told so. */
 START_TEST(draining_has_an_end) {
     http_raw running;
+    latched_start(&held, (const char *const[]){"--workers", "2", "--drain", "0", NULL});
     post(&running, X);
     await_sample("attnd_requests_in_flight", 1);
     process_signal(&held.daemon.process, SIGTERM);
-    process_signal(&held.daemon.process, SIGINT);
-    latched_open(&held);
-    http_answer answer = http_raw_answer(&running, 0);
-    ck_assert_msg(answer.status == 503 || answer.status == 200, "%ld: %s", answer.status, answer.body);
-    http_done(&answer);
-    http_raw_close(&running);
-    int code = process_wait(&held.daemon.process);
-    ck_assert_msg(code == 0 || code == 1, "%d", code);
-    process_done(&held.daemon.process);
+    await_log("the time is over; 1 requests were stopped");
+    expect_stopped(&running, 0);
+}
+END_TEST
+
+START_TEST(a_second_signal_does_not_wait) {
+    http_raw running;
+    latched_start(&held, (const char *const[]){"--workers", "2", "--drain", "3600", NULL});
+    post(&running, X);
+    await_sample("attnd_requests_in_flight", 1);
+    process_signal(&held.daemon.process, SIGTERM);
+    await_log("answering what has been accepted");
+    process_signal(&held.daemon.process, SIGTERM);
+    await_log("a second signal; 1 requests were stopped");
+    expect_stopped(&running, 1);
 }
 END_TEST
 
@@ -170,8 +197,8 @@ ATTND_SUITE(latch) {
     suite_add_tcase(suite, tests);
     TCase *ends = tcase_create("latch_ends");
     tcase_set_timeout(ends, 120);
-    tcase_add_checked_fixture(ends, start, NULL);
     tcase_add_test(ends, draining_has_an_end);
+    tcase_add_test(ends, a_second_signal_does_not_wait);
     suite_add_tcase(suite, ends);
     return suite;
 }

@@ -4,7 +4,6 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define HOST "Host: localhost\r\n"
 #define INNER "GET /livez HTTP/1.1\r\n" HOST "\r\n"
@@ -81,11 +80,8 @@ END_TEST
 /* Python's http.client sends all and only then reads, and takes no error while it sends. */
 START_TEST(python_reads_the_refusal) {
     static const char *const python = "/usr/bin/python3";
-    if (access(python, X_OK) != 0) return;
     static const char script[] =
-        "import sys\n"
-        "try: import http.client, json\n"
-        "except ImportError: sys.exit(77)\n"
+        "import http.client, json, sys\n"
         "c = http.client.HTTPConnection('127.0.0.1', int(sys.argv[1]))\n"
         "size, chunked = int(sys.argv[2]), sys.argv[3] == 'chunked'\n"
         "body = b' ' * size\n"
@@ -99,10 +95,6 @@ START_TEST(python_reads_the_refusal) {
     process_result result = process_run(
         (const char *const[]){python, "-c", script, port, size, _i % 2 ? "chunked" : "plain", NULL}, NULL,
         NULL, 0);
-    if (result.code == 77) { /* a Python without its library */
-        process_result_done(&result);
-        return;
-    }
     ck_assert_msg(result.code == 0, "%s", result.errors);
     ck_assert_str_eq(result.output, "413 body_too_large\n");
     process_result_done(&result);
