@@ -55,7 +55,5 @@ step tsan make $jobs VARIANT=tsan WERROR=1 check SUITES='unit api' FUZZERS=
 step coverage make $jobs coverage
 step fuzz make $jobs fuzz FUZZ_SECONDS="$FUZZ_SECONDS"
 step install make $jobs install-test
-step openapi make openapi-check
-step openapi-fuzz make openapi-fuzz
 step image make image-test
 finish 0
