@@ -144,8 +144,7 @@ static const struct {
     const char *name;
     void (*change)(long_row *l);
 } rows[] = {
-#define ROW(name)                                                                                            \
-    { #name, name }
+#define ROW(name) {#name, name}
     ROW(nothing),
     ROW(extra_keys),
     ROW(causal),
