@@ -33,7 +33,7 @@ START_TEST(exponential_is_within_its_bound) {
     if (!k) return;
     enum { STEPS = 16 };
     double worst = 0;
-    for (double x = 0; x > -87.3; x -= STEPS * 1e-4) {
+    for (double x = 0; x > -87.3; x -= (double)STEPS * 1e-4) {
         float arguments[STEPS], values[STEPS];
         for (int i = 0; i < STEPS; i++)
             arguments[i] = values[i] = (float)(x - i * 1e-4);
