@@ -2,7 +2,7 @@
  * answer comes of it, nothing is left over, and the next request is answered.
  *
  * The linker leads the calls of this program's own objects here (--wrap); those inside libraries are not seen.
- * Jansson's are spared: 2.14 writes beyond a token's buffer that could not grow. */
+ * Jansson's are spared: 2.14 asserts that a token's buffer has grown, so a failure there ends the process. */
 #include "suites.h"
 #include "tests/support/service.h"
 
