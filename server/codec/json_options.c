@@ -37,7 +37,7 @@ bool srv_json_set_layer(srv_ask *ask, json_t *value, const srv_place *place) {
     if (!json_is_number(value)) return fail_type(ask, value, place, "a layer's index or name");
     char found[SRV_FOUND_SIZE];
     double number = json_number_value(value);
-    if (number < 0 || number > 0x1p53)
+    if (number < 0 || number >= 0x1p53)
         return srv_place_fail(place, &ask->problem, SRV_LAYER_NOT_FOUND, "found %s; layers count from 0",
                               srv_json_found(value, found));
     return srv_json_whole(value, place, &ask->problem, 0, SIZE_MAX, &ask->layer_index);

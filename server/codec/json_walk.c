@@ -104,7 +104,7 @@ size_t srv_json_count(const json_t *value, size_t depth) {
     return sum;
 }
 
-/* Beyond 2^53 a double no longer tells whole numbers apart. */
+/* From 2^53 on a double no longer tells whole numbers apart. */
 bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
                     size_t high, size_t *out) {
     static const double limit = 0x1p53;
@@ -116,13 +116,13 @@ bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *pr
     if (number != floor(number))
         return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; a whole number is expected",
                               srv_json_found(value, found));
-    if (number >= (double)low && number <= limit && (size_t)number <= high) {
+    if (number >= (double)low && number < limit && (size_t)number <= high) {
         *out = (size_t)number;
         return true;
     }
     if (high == SIZE_MAX)
         return srv_place_fail(place, problem, SRV_OUT_OF_RANGE,
-                              "found %s; %zu or more is expected, up to 2^53", srv_json_found(value, found),
+                              "found %s; %zu or more is expected, below 2^53", srv_json_found(value, found),
                               low);
     return srv_place_fail(place, problem, SRV_OUT_OF_RANGE, "found %s; %zu to %zu is expected",
                           srv_json_found(value, found), low, high);

@@ -35,7 +35,7 @@ bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *pro
  * memory, so the sum fits. */
 size_t srv_json_count(const json_t *value, size_t depth);
 
-/* A whole number from low to high (SIZE_MAX: up to 2^53). */
+/* A whole number from low to high (SIZE_MAX: below 2^53). */
 bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
                     size_t high, size_t *out);
 

@@ -1,5 +1,7 @@
 #include "http.h"
 
+#include "record.h"
+
 #include <check.h>
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -59,6 +61,7 @@ http_answer http_send(const char *method, const char *url, const char *path, con
     ck_assert_msg(code == CURLE_OK, "%s %s: %s", method, target, curl_easy_strerror(code));
     http_answer answer = {.headers = head.text, .body = content.text, .size = content.size};
     curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &answer.status);
+    record_exchange(method, path, headers, body, size, &answer);
     curl_easy_cleanup(curl);
     curl_slist_free_all(list);
     return answer;

@@ -33,6 +33,8 @@ typedef struct http_raw {
     int fd;
     char *pending; /* received, not yet part of an answer */
     size_t pending_size;
+    char *sent; /* since the last answer */
+    size_t sent_size;
 } http_raw;
 
 void http_raw_open(http_raw *raw, int port);

@@ -1,5 +1,7 @@
 #include "http.h"
 
+#include "record.h"
+
 #include <arpa/inet.h>
 #include <check.h>
 #include <errno.h>
@@ -17,7 +19,17 @@ void http_raw_open(http_raw *raw, int port) {
     ck_assert_int_eq(connect(raw->fd, (struct sockaddr *)&address, sizeof address), 0);
 }
 
+/* For the record. */
+static void keep(http_raw *raw, const char *bytes, size_t size) {
+    raw->sent = realloc(raw->sent, raw->sent_size + size + 1);
+    ck_assert_ptr_nonnull(raw->sent);
+    memcpy(raw->sent + raw->sent_size, bytes, size);
+    raw->sent_size += size;
+    raw->sent[raw->sent_size] = '\0';
+}
+
 int http_raw_send(http_raw *raw, const char *bytes, size_t size) {
+    if (record_is_on()) keep(raw, bytes, size);
     while (size > 0) {
         ssize_t sent = send(raw->fd, bytes, size, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR) continue;
@@ -75,6 +87,11 @@ http_answer http_raw_answer(http_raw *raw, int to_head) {
     }
     answer.body = take(raw, answer.size);
     free(length);
+    if (raw->sent_size > 0 && answer.status >= 200) {
+        size_t size = record_raw(raw->sent, raw->sent_size, &answer);
+        raw->sent_size -= size;
+        memmove(raw->sent, raw->sent + size, raw->sent_size + 1);
+    }
     return answer;
 }
 
@@ -85,5 +102,6 @@ int http_raw_is_closed(http_raw *raw) {
 void http_raw_close(http_raw *raw) {
     if (raw->fd >= 0) close(raw->fd);
     free(raw->pending);
+    free(raw->sent);
     *raw = (http_raw){.fd = -1};
 }
