@@ -47,9 +47,11 @@ typedef struct cfg_settings {
     cfg_texts cors_origins; /* origins of web pages that may read answers */
     cfg_model *models;      /* in the order given: the first is the default model; none: the demo models */
     size_t model_count;
-    size_t workers;  /* 0: one for each processor that this process may use */
-    size_t max_body; /* bytes */
-    size_t memory;   /* bytes that requests may hold together; 0: half of what is free */
+    size_t workers;     /* 0: one for each processor that this process may use */
+    size_t max_body;    /* bytes */
+    size_t max_json;    /* bytes of a JSON body outside its tensors */
+    size_t max_swallow; /* bytes of a refused body beyond max_body that are still read */
+    size_t memory;      /* bytes that requests may hold together; 0: half of what is free */
     size_t max_connections;
     size_t max_waiting; /* requests that wait for a worker */
     size_t drain;       /* seconds that running requests get after SIGTERM */

@@ -64,6 +64,7 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     srv_budget_init(&app->memory, memory);
     service->budget = &app->memory;
     service->compute_ms = app->settings->compute;
+    service->max_json = app->settings->max_json;
     service->models = srv_models_new();
     if (!service->models)
         return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
@@ -137,6 +138,7 @@ attn_code srv_app_listen(srv_app *app, attn_error *error) {
         .address_count = settings->listen_count,
         .max_connections = settings->max_connections,
         .max_body = settings->max_body,
+        .max_swallow = settings->max_swallow,
         .max_running = settings->max_waiting + workers,
         .workers = workers,
         .times = {.headers = (double)settings->headers,

@@ -96,7 +96,20 @@ static bool reserve(srv_job *job, size_t need, const char *what, const char *adv
     return false;
 }
 
+/* Names and strings have a limit of their own: no tensor needs them. */
+static bool check_outside_tensors(srv_job *job) {
+    size_t limit = job->service->max_json;
+    if (limit == 0 || job->size <= limit) return true;
+    size_t outside = srv_cost_outside_tensors(job->body, job->size);
+    if (outside <= limit) return true;
+    return srv_problem_set(&job->answer.problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
+                           "names and strings of %zu bytes outside the tensors; the limit is %zu (setting "
+                           "limits.max_json)",
+                           outside, limit);
+}
+
 static bool decode(srv_job *job) {
+    if (!check_outside_tensors(job)) return false;
     size_t tree = srv_cost_of_tree(job->body, job->size), need;
     if (!attn_size_add(tree, job->size, &need)) need = SIZE_MAX;
     if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;

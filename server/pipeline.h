@@ -24,6 +24,7 @@ typedef struct srv_service {
     srv_models *models;
     attn_pool *pool;
     srv_budget *budget;    /* bytes that requests may hold together */
+    size_t max_json;       /* bytes of a body outside its tensors; 0: no limit */
     size_t compute_ms;     /* the longest that a request may take from its last byte on; 0: no limit */
     atomic_size_t waiting; /* requests that no worker has begun with */
     atomic_size_t stopped; /* requests that were told to stop and have not ended */

@@ -14,9 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How much of a body is swallowed beyond the limit before the connection is given up. */
-#define SWALLOWED_BEYOND ((size_t)64 << 20)
-
 static srv_connection *place_of(struct MHD_Connection *connection) {
     const union MHD_ConnectionInfo *info =
         MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
@@ -93,7 +90,7 @@ static enum MHD_Result on_headers(srv_exchange *exchange, const char *method, co
     /* A client that waits for leave is told no; what is not framed soundly or too long to swallow is not
      * read. */
     exchange->refused = now;
-    bool is_too_long = framing.declared > http->options.max_body + SWALLOWED_BEYOND;
+    bool is_too_long = framing.declared > http->options.max_body + http->options.max_swallow;
     if (is_sound && !framing.expects && !is_too_long) return MHD_YES;
     srv_linger_take(http->linger, exchange->place->descriptor);
     exchange->closes = true;
@@ -120,7 +117,7 @@ static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t
 
     srv_body_done(&exchange->body, options->memory);
     if (exchange->refused == 0) exchange->refused = now;
-    if (exchange->received <= options->max_body + SWALLOWED_BEYOND &&
+    if (exchange->received <= options->max_body + options->max_swallow &&
         now <= exchange->refused + options->times.swallow)
         return MHD_YES;
     srv_linger_take(exchange->http->linger, exchange->place->descriptor);

@@ -3,6 +3,7 @@
 #include "cost.h"
 
 #include <stdint.h>
+#include <string.h>
 
 enum {
     /* A number or string of Jansson: its struct with malloc's rounding (32 … 48), its place in an array whose
@@ -59,6 +60,37 @@ size_t srv_cost_of_tree(const char *body, size_t size) {
         !attn_size_add(total, strings, &total) || !attn_size_add(total, size + BYTES_OF_PARSER, &total))
         return SIZE_MAX;
     return total;
+}
+
+/* The place behind the string that begins at body[at], or `size` where it does not end. */
+static size_t end_of_string(const char *body, size_t size, size_t at) {
+    for (at++; at < size && body[at] != '"'; at++)
+        if (body[at] == '\\') at++;
+    return at < size ? at + 1 : size;
+}
+
+static bool is_name(const char *body, size_t size, size_t at) {
+    while (at < size && (body[at] == ' ' || body[at] == '\t' || body[at] == '\n' || body[at] == '\r'))
+        at++;
+    return at < size && body[at] == ':';
+}
+
+size_t srv_cost_outside_tensors(const char *body, size_t size) {
+    static const char DATA[] = "\"data\"";
+    size_t outside = 0;
+    bool is_data = false; /* the last name was that of base64 */
+    for (size_t at = 0; at < size;) {
+        if (body[at] != '"') {
+            at++;
+            continue;
+        }
+        size_t end = end_of_string(body, size, at), length = end - at;
+        bool names = is_name(body, size, end);
+        if (names || !is_data) outside += length;
+        is_data = names && length == sizeof DATA - 1 && memcmp(body + at, DATA, length) == 0;
+        at = end;
+    }
+    return outside;
 }
 
 /* The text length of labels, at most. */
