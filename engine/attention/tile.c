@@ -20,10 +20,9 @@
 /* What one tile works on. r = rows, w = S + E. */
 typedef struct row_block {
     attn_block at;
-    size_t width;   /* w */
-    float *scratch; /* r × w */
-    float *mean;    /* r × w: the sum over heads so far; NULL: no mean wanted */
-    float *scores;  /* w: one row's scores, kept for top_k; NULL: not wanted */
+    size_t width;  /* w */
+    float *mean;   /* r × w, behind the block's scratch: the sum over heads so far; NULL: no mean wanted */
+    float *scores; /* w: one row's scores, kept for top_k; NULL: not wanted */
     size_t rows_without_keys;
     bool finite; /* everything asked for so far */
 } row_block;
@@ -52,8 +51,7 @@ static row_block make_block(attn_run *run, size_t tile, size_t worker) {
     row_block b = {.at = attn_block_of(run, tile, worker), .finite = true};
     const attn_request *r = b.at.request;
     b.width = b.at.sequence->keys + b.at.layer->extra_keys;
-    b.scratch = b.at.scratch;
-    float *behind = b.scratch + block_rows(b.at.sequence->queries) * b.width;
+    float *behind = b.at.scratch + block_rows(b.at.sequence->queries) * b.width;
     if (r->average_heads) b.mean = behind;
     if (r->top_k > 0 && (r->want & ATTN_WANT_SCORES)) b.scores = behind;
     return b;
@@ -79,7 +77,7 @@ static head_rows make_head(const row_block *b, size_t head) {
     bool direct =
         (r->want & ATTN_WANT_MAPS) && !b->mean && r->top_k == 0 && !r->queries && h.slot != SIZE_MAX;
     h.weights =
-        direct ? map_floats(b, b->at.plan->at_maps, map_row(b, h.slot, b->at.rows.begin)) : b->scratch;
+        direct ? map_floats(b, b->at.plan->at_maps, map_row(b, h.slot, b->at.rows.begin)) : b->at.scratch;
     return h;
 }
 
