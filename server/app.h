@@ -1,5 +1,5 @@
-/* The daemon put together. The only part that knows everyone: builds in order, frees in reverse. Main thread.
- */
+/* The daemon put together. The only part that knows everyone: builds in order, frees in
+ * reverse. Main thread. */
 #ifndef SRV_APP_H
 #define SRV_APP_H
 

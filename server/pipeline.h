@@ -5,8 +5,7 @@
  *   any thread   srv_pipeline_start     hands the body over and returns at once
  *   worker       decode … plan          one tile of the pool
  *   workers      run                    the engine's tiles
- *   worker       encode, then done(…)   the answer is whole before anybody hears of it
- */
+ *   worker       encode, then done(…)   the answer is whole before anybody hears of it */
 #ifndef SRV_PIPELINE_H
 #define SRV_PIPELINE_H
 
@@ -45,8 +44,8 @@ typedef struct srv_answer {
 
 typedef struct srv_job srv_job;
 
-/* Called once on a worker; owns answer->body and answer->held from then on. The job is gone when it returns.
- */
+/* Called once on a worker; owns answer->body and answer->held from then on. The job is gone
+ * when it returns. */
 typedef void srv_done(void *context, srv_answer *answer);
 
 /* Starts an attention request. Takes over `body` (malloc'ed, `size` bytes) and `held`, the bytes of the

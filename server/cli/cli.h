@@ -1,8 +1,8 @@
 /* The command line's edge: one file a subcommand, one row each in commands.c.
  *
  * A command returns the process's exit code (SRV_EXIT_…); only main turns it into an exit. Answers go to
- * standard output, everything else to standard error, one line a complaint, beginning with "attnd COMMAND: ".
- */
+ * standard output, everything else to standard error, one line a complaint, beginning with
+ * "attnd COMMAND: ". */
 #ifndef SRV_CLI_CLI_H
 #define SRV_CLI_CLI_H
 

@@ -1,6 +1,6 @@
 /* attnd serve: the daemon. The port opens first, then the models are loaded; standard output tells the
- * addresses, that it is ready, and a command to try. SIGTERM or SIGINT ends it cleanly, a second one at once.
- */
+ * addresses, that it is ready, and a command to try. SIGTERM or SIGINT ends it cleanly, a
+ * second one at once. */
 #include "cli.h"
 #include "server/app.h"
 #include "server/cli/settings.h"

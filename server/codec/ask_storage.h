@@ -47,8 +47,8 @@ struct srv_ask_storage {
     bool positions, context_positions; /* given */
 };
 
-/* An ask for the default model's first layer with the default results, and nothing else; NULL without memory.
- */
+/* An ask for the default model's first layer with the default results, and nothing else; NULL
+ * without memory. */
 srv_ask *srv_ask_new(void);
 
 /* Adds a hint for the client: one line, static storage. */

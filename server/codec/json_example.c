@@ -9,8 +9,8 @@ enum { SHORT_ROW = 16, ANY_WIDTH = 4 };
 static const char *const query_labels[] = {"The", "cat", "sat"};
 static const char *const key_labels[] = {"Die", "Katze", "saß"};
 
-/* Short rows are unit vectors, which show by eye what a layer does; long ones a pattern without a direction.
- */
+/* Short rows are unit vectors, which show by eye what a layer does; long ones a pattern
+ * without a direction. */
 static void put_row(srv_text *out, size_t row, size_t width) {
     static const char *const pattern[] = {"1", "0", "-1", "0.5", "0", "-0.5", "0"};
     for (size_t i = 0; i < width; i++) {

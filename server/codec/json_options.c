@@ -17,8 +17,8 @@ static bool fail_memory(srv_ask *ask) {
                            "no memory for the request");
 }
 
-/* A name as a C string. One that holds a NUL cannot be the name of anything: `missing` is the problem then.
- */
+/* A name as a C string. One that holds a NUL cannot be the name of anything: `missing` is the
+ * problem then. */
 static bool read_name(srv_ask *ask, const json_t *value, const srv_place *place, srv_problem_id missing,
                       char **out) {
     if (memchr(json_string_value(value), '\0', json_string_length(value)) != NULL)

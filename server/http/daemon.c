@@ -154,8 +154,8 @@ size_t srv_http_cancel(srv_http *http) {
 void srv_http_free(srv_http *http) {
     if (!http) return;
     if (http->daemon_count > 0 && !http->draining) srv_http_drain(http);
-    /* A daemon that stops with a suspended connection aborts the process; nothing new starts after draining.
-     */
+    /* A daemon that stops with a suspended connection aborts the process; nothing new starts
+     * after draining. */
     pthread_mutex_lock(&http->lock);
     while (http->suspended > 0)
         pthread_cond_wait(&http->resumed, &http->lock);

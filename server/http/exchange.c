@@ -28,8 +28,8 @@ void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *c
     if (!exchange) return NULL;
     memcpy(exchange->target, target, size);
     /* The library would parse the query into arguments, which costs it a pool that some queries overflow. The
-     * text is its own writable buffer, const in name only; ending it behind the '?' leaves nothing to parse.
-     */
+     * text is its own writable buffer, const in name only; ending it behind the '?' leaves
+     * nothing to parse. */
     char *query = strchr((char *)(uintptr_t)target, '?');
     if (query) query[1] = '\0';
 

@@ -69,8 +69,8 @@ int srv_http_idle_event(const srv_http *http);
 /* Stops the requests that the workers have, between two tiles. Returns how many. */
 size_t srv_http_cancel(srv_http *http);
 
-/* Drains if that has not happened, waits for the workers' requests, and closes all connections. NULL is fine.
- */
+/* Drains if that has not happened, waits for the workers' requests, and closes all
+ * connections. NULL is fine. */
 void srv_http_free(srv_http *http);
 
 /* The version of the HTTP library in use. Static storage. */

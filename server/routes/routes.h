@@ -1,5 +1,5 @@
-/* The table of resources and their handlers, one file a resource. Adding one = one file + one row in table.c.
- */
+/* The table of resources and their handlers, one file a resource. Adding one = one file + one
+ * row in table.c. */
 #ifndef SRV_ROUTES_ROUTES_H
 #define SRV_ROUTES_ROUTES_H
 

@@ -1,5 +1,5 @@
-/* With all workers held: the HTTP threads go on answering, bodies go on arriving, and what leaves or is late is let go.
- */
+/* With all workers held: the HTTP threads go on answering, bodies go on arriving, and what
+ * leaves or is late is let go. */
 #include "api.h"
 #include "latched.h"
 

@@ -22,8 +22,8 @@ http_answer http_get(const char *url, const char *path);
 http_answer http_post(const char *url, const char *path, const char *body);
 void http_done(http_answer *answer);
 
-/* The value of the only header of that name, malloc'ed; NULL where there is none. Two of them fail the test.
- */
+/* The value of the only header of that name, malloc'ed; NULL where there is none. Two of them
+ * fail the test. */
 char *http_header(const http_answer *answer, const char *name);
 /* The body as strict JSON; fails the test where it is none. The caller decrefs. */
 json_t *http_json(const http_answer *answer);
