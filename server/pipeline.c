@@ -18,12 +18,8 @@ struct srv_job {
     srv_service *service;
     srv_done *done;
     void *context;
-    char *body;
-    size_t size;
-    const char *query; /* the caller's; NULL: none */
-    size_t query_size;
-    size_t held; /* bytes of the service's budget */
-    bool waits;  /* counted in the service's `waiting` */
+    srv_request request;
+    bool waits; /* counted in the service's `waiting` */
 
     attn_job decoding; /* one tile */
     srv_ask *ask;
@@ -88,39 +84,31 @@ static bool reserve(srv_job *job, size_t need, const char *what, const char *adv
                                "%s needs up to %zu bytes; the limit is %zu (setting limits.memory)%s", what,
                                need, budget->limit, advice);
     }
-    if (srv_budget_change(budget, &job->held, need)) return true;
+    if (srv_budget_change(budget, &job->request.held, need)) return true;
     srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                     "%s needs up to %zu bytes; other requests hold %zu of %zu at this moment", what, need,
-                    srv_budget_taken(budget) - job->held, budget->limit);
+                    srv_budget_taken(budget) - job->request.held, budget->limit);
     problem->retry_after = 1;
     return false;
 }
 
-/* Names and strings have a limit of their own: no tensor needs them. */
-static bool check_outside_tensors(srv_job *job) {
-    size_t limit = job->service->max_json;
-    if (limit == 0 || job->size <= limit) return true;
-    size_t outside = srv_cost_outside_tensors(job->body, job->size);
-    if (outside <= limit) return true;
-    return srv_problem_set(&job->answer.problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
-                           "names and strings of %zu bytes outside the tensors; the limit is %zu (setting "
-                           "limits.max_json)",
-                           outside, limit);
-}
-
 static bool decode(srv_job *job) {
-    if (!check_outside_tensors(job)) return false;
-    size_t tree = srv_cost_of_tree(job->body, job->size), need;
-    if (!attn_size_add(tree, job->size, &need)) need = SIZE_MAX;
+    srv_request *request = &job->request;
+    const srv_codec *takes = request->takes;
+    srv_problem *problem = &job->answer.problem;
+    srv_source source = {.body = request->body,
+                         .size = request->size,
+                         .query = request->query,
+                         .query_size = request->query_size,
+                         .gives = request->gives};
+    size_t need;
+    if (!takes->measure(&source, job->service->max_json, problem)) return false;
+    if (!attn_size_add(source.memory, source.size, &need)) need = SIZE_MAX;
     if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
-    srv_json_source source = {.body = job->body,
-                              .size = job->size,
-                              .query = job->query,
-                              .query_size = job->query_size,
-                              .memory = tree};
-    bool decoded = srv_json_decode(&source, &job->ask, &job->answer.problem);
-    free(job->body);
-    job->body = NULL;
+    bool decoded = takes->decode(&source, &job->ask, problem);
+    if (takes->keeps_body) return decoded;
+    free(request->body);
+    request->body = NULL;
     return decoded;
 }
 
@@ -161,16 +149,17 @@ static const attn_layer *find_layer(srv_job *job) {
     return NULL;
 }
 
-static void take_text(srv_job *job, srv_text *text) {
+static void take_text(srv_job *job, srv_text *text, const char *type) {
+    job->answer.type = type;
     job->answer.body = text->data;
     job->answer.size = text->size;
 }
 
-/* What the request would take is the answer. */
+/* What the request would take is the answer: always as JSON. */
 static bool tell_plan(srv_job *job, const srv_plan_figures *figures) {
     srv_text text = {0};
     if (srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, figures, &text)) {
-        take_text(job, &text);
+        take_text(job, &text, "application/json");
         return true;
     }
     srv_text_done(&text);
@@ -188,11 +177,13 @@ static bool plan(srv_job *job) {
         return false;
     }
     /* What the decoder keeps lies within what was held for decoding. */
-    size_t need, answer = srv_cost_of_answer(ask, &job->plan);
-    if (!attn_size_add(job->held, job->plan.bytes, &need) || !attn_size_add(need, answer, &need))
+    size_t need, answer = job->request.gives->size(ask, &job->plan);
+    if (!attn_size_add(job->request.held, job->plan.bytes, &need) || !attn_size_add(need, answer, &need))
         need = SIZE_MAX;
     if (ask->plan_only) {
-        srv_plan_figures figures = {.bytes = need, .answer = answer, .limit = job->service->budget->limit};
+        srv_plan_figures figures = {.bytes = need,
+                                    .answer = srv_cost_of_answer(ask, &job->plan),
+                                    .limit = job->service->budget->limit};
         return tell_plan(job, &figures);
     }
     const char *advice =
@@ -219,17 +210,22 @@ static void stop_waiting(srv_job *job) {
     job->waits = false;
 }
 
+/* Brings ask and layer together, and both with the answer's format. */
+static bool bind(srv_job *job) {
+    const attn_layer *layer = find_layer(job);
+    srv_problem *problem = &job->answer.problem;
+    const srv_codec *gives = job->request.gives;
+    return layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem) &&
+           (gives->settle == NULL || gives->settle(job->ask, problem));
+}
+
 /* On a worker: everything before the engine's work. */
 static void prepare(void *context, size_t tile, size_t worker) {
     (void)tile, (void)worker;
     srv_job *job = context;
-    srv_problem *problem = &job->answer.problem;
     job->answer.timing.queue = lap(job);
     stop_waiting(job);
-    if (decode(job) && find_model(job)) {
-        const attn_layer *layer = find_layer(job);
-        if (layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem)) plan(job);
-    }
+    if (decode(job) && find_model(job) && bind(job)) plan(job);
     set_deadline(job);
     job->answer.timing.parse = lap(job);
 }
@@ -239,10 +235,10 @@ static void prepare(void *context, size_t tile, size_t worker) {
 static void finish(srv_job *job) {
     attn_run_free(job->run);
     srv_ask_free(job->ask);
-    free(job->body);
-    srv_budget_change(job->service->budget, &job->held,
-                      job->answer.size < job->held ? job->answer.size : job->held);
-    job->answer.held = job->held;
+    free(job->request.body);
+    srv_budget_change(job->service->budget, &job->request.held,
+                      job->answer.size < job->request.held ? job->answer.size : job->request.held);
+    job->answer.held = job->request.held;
     pthread_mutex_lock(&job->lock);
     job->phase = JOB_OVER;
     if (job->reason != SRV_NO_PROBLEM) atomic_fetch_sub(&job->service->stopped, 1);
@@ -254,9 +250,10 @@ static void finish(srv_job *job) {
 
 static void encode(srv_job *job) {
     srv_text text = {0};
-    if (srv_json_encode(job->ask, job->model->name, job->layer_index, job->run, &text,
-                        &job->answer.problem)) {
-        take_text(job, &text);
+    const srv_codec *gives = job->request.gives;
+    const srv_outcome outcome = {job->ask, job->model->name, job->layer_index, job->run};
+    if (gives->encode(&outcome, &text, &job->answer.problem)) {
+        take_text(job, &text, gives->type);
     } else {
         srv_text_done(&text);
     }
@@ -304,8 +301,7 @@ static void prepared(void *context, bool skipped) {
     pthread_mutex_unlock(&job->lock);
 }
 
-srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, const char *query,
-                            size_t query_size, srv_done *done, void *context) {
+srv_job *srv_pipeline_start(srv_service *service, const srv_request *request, srv_done *done, void *context) {
     srv_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     double now = srv_clock_ms();
@@ -313,11 +309,7 @@ srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_
         (srv_job){.service = service,
                   .done = done,
                   .context = context,
-                  .body = body,
-                  .size = size,
-                  .query = query,
-                  .query_size = query_size,
-                  .held = held,
+                  .request = *request,
                   .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
                   .began = now,

@@ -10,6 +10,7 @@
 #define SRV_PIPELINE_H
 
 #include "engine/engine.h"
+#include "server/codec/codec.h"
 #include "server/jobs/budget.h"
 #include "server/models.h"
 #include "server/problem.h"
@@ -34,8 +35,19 @@ typedef struct srv_timing {
     double parse, queue, compute, encode;
 } srv_timing;
 
+/* What is asked. */
+typedef struct srv_request {
+    const srv_codec *takes, *gives; /* what the body and the answer are written in */
+    char *body;                     /* malloc'ed, `size` bytes */
+    size_t size;
+    size_t held;       /* bytes of the service's budget that its reader took for the body */
+    const char *query; /* what stands behind the target's '?' (NULL: nothing); stays until `done` is called */
+    size_t query_size;
+} srv_request;
+
 typedef struct srv_answer {
     srv_problem problem; /* SRV_NO_PROBLEM: body is the answer */
+    const char *type;    /* the body's media type; static storage */
     char *body;          /* malloc'ed; the receiver frees it */
     size_t size;
     size_t held; /* bytes of the service's budget that the body counts for; the receiver gives them back */
@@ -48,12 +60,9 @@ typedef struct srv_job srv_job;
  * when it returns. */
 typedef void srv_done(void *context, srv_answer *answer);
 
-/* Starts an attention request. Takes over `body` (malloc'ed, `size` bytes) and `held`, the bytes of the
- * service's budget that its reader took for it; they go back with the job. `query` is what stands behind the
- * target's '?' (NULL: nothing); it must stay in place until `done` is called. NULL without memory: done is
- * not called and both are still the caller's. */
-srv_job *srv_pipeline_start(srv_service *service, char *body, size_t size, size_t held, const char *query,
-                            size_t query_size, srv_done *done, void *context);
+/* Starts an attention request. Takes over its body and what is held for it; they go back with the job. NULL
+ * without memory: done is not called and both are still the caller's. */
+srv_job *srv_pipeline_start(srv_service *service, const srv_request *request, srv_done *done, void *context);
 
 /* Work ends between tiles, for the reason given (SRV_CLIENT_GONE, SRV_DRAINING, SRV_DEADLINE; the first one counts);
  * done is still called. Any thread, until done returns. */

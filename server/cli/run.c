@@ -85,7 +85,9 @@ static int run(srv_app *app, char *body, size_t size) {
         return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
     }
     waiting wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
-    if (!srv_pipeline_start(&app->site.service, body, size, 0, NULL, 0, answered, &wait)) {
+    const srv_codec *format = srv_codec_of_body(&srv_codecs_attention, NULL);
+    const srv_request request = {.takes = format, .gives = format, .body = body, .size = size};
+    if (!srv_pipeline_start(&app->site.service, &request, answered, &wait)) {
         fputs("attnd run: no memory\n", stderr);
         free(body);
         return SRV_EXIT_FAILED;

@@ -192,6 +192,10 @@ void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
     }
 }
 
+const char *srv_ask_option(const srv_ask *ask, const char *name) {
+    return json_string_value(json_object_get(ask->storage->query, name));
+}
+
 bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size_t layer_index,
                   srv_problem *problem) {
     binding to = {ask, layer, model, layer_index, problem};

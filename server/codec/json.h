@@ -2,24 +2,18 @@
 #ifndef SRV_CODEC_JSON_H
 #define SRV_CODEC_JSON_H
 
-#include "ask.h"
-#include "text.h"
+#include "codec.h"
 
-/* A request as it came. */
-typedef struct srv_json_source {
-    const char *body;
-    size_t size;
-    const char *query; /* what stands behind the target's '?'; NULL: nothing */
-    size_t query_size;
-    size_t memory; /* bytes that reading the text may take beside the tensors */
-} srv_json_source;
+/* How much the tree of a body and the tensors read from it take at most; refuses more than `max_text` bytes of
+ * names and strings, which no tensor needs. */
+bool srv_json_measure(srv_source *source, size_t max_text, srv_problem *problem);
 
 /* Reads a body and the request's query, in which every option of one value or a list can stand, those of
  * `return` by their own names. False, with *out untouched, where the body is no JSON object: SRV_BAD_JSON with
  * the byte offset, also a number that not even a double holds (SRV_OUT_OF_RANGE), or without memory. What is
  * wrong inside the object is kept in the ask, with its JSON Pointer or parameter, for srv_ask_bind to tell
  * once model and layer are known to exist. */
-bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *problem);
+bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *problem);
 
 /* Appends the answer to `out` as one JSON object, members in the contract's order. shape.keys counts the
  * request's own keys; the layer's extra ones are `extra_keys`, which like `rows_without_keys` is there when
@@ -32,8 +26,7 @@ bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *
  * (−Infinity in base64, as every masked score).
  *
  * False without memory (SRV_MEMORY_TAKEN), or where f16 cannot hold a number (SRV_NOT_REPRESENTABLE). */
-bool srv_json_encode(const srv_ask *ask, const char *model, size_t layer_index, const attn_run *run,
-                     srv_text *out, srv_problem *problem);
+bool srv_json_encode(const srv_outcome *outcome, srv_text *out, srv_problem *problem);
 
 /* What a request with `plan` is answered with, beside what srv_ask and plan know. */
 typedef struct srv_plan_figures {

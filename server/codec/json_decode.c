@@ -9,6 +9,7 @@
 #include "json_fields.h"
 #include "json_memory.h"
 #include "json_query.h"
+#include "server/jobs/cost.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,7 +122,7 @@ static bool fail_text(const json_error_t *error, srv_problem *problem) {
     }
 }
 
-static json_t *read_text(const srv_json_source *source, srv_problem *problem) {
+static json_t *read_text(const srv_source *source, srv_problem *problem) {
     json_error_t error = {0};
     if (source->size == 0) {
         srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
@@ -144,7 +145,20 @@ static json_t *read_text(const srv_json_source *source, srv_problem *problem) {
     return root;
 }
 
-bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *problem) {
+bool srv_json_measure(srv_source *source, size_t max_text, srv_problem *problem) {
+    if (max_text > 0 && source->size > max_text) {
+        size_t outside = srv_cost_outside_tensors(source->body, source->size);
+        if (outside > max_text)
+            return srv_problem_set(problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
+                                   "names and strings of %zu bytes outside the tensors; the limit is %zu "
+                                   "(setting limits.max_json)",
+                                   outside, max_text);
+    }
+    source->memory = srv_cost_of_tree(source->body, source->size);
+    return true;
+}
+
+bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *problem) {
     bool done = false;
     char found[SRV_FOUND_SIZE];
     srv_problem query_problem = {0};
@@ -161,7 +175,7 @@ bool srv_json_decode(const srv_json_source *source, srv_ask **out, srv_problem *
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
         goto out;
     }
-    ask->storage->query = srv_json_query(source->query, source->query_size, &query_problem);
+    ask->storage->query = srv_json_query(source, &query_problem);
     read_members(ask, root, &query_problem);
     *out = ask;
     done = true;

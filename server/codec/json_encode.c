@@ -201,17 +201,16 @@ static void put_small_members(writer *to, const char *model, size_t layer_index)
     put_notes(to);
 }
 
-bool srv_json_encode(const srv_ask *ask, const char *model, size_t layer_index, const attn_run *run,
-                     srv_text *out, srv_problem *problem) {
-    writer to = {ask, run, attn_run_plan(run), out};
-    put_small_members(&to, model, layer_index);
+bool srv_json_encode(const srv_outcome *outcome, srv_text *out, srv_problem *problem) {
+    writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), out};
+    put_small_members(&to, outcome->model, outcome->layer_index);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         put_tensor(&to, tensors + i, problem);
     put(&to, "}");
     if (out->failed)
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                         "no memory for the answer's text at this moment");
-    srv_ask_point(ask, problem);
+    srv_ask_point(outcome->ask, problem);
     return problem->id == SRV_NO_PROBLEM;
 }
 

@@ -46,28 +46,40 @@ static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
     return json_string(text);
 }
 
-static bool add(json_t *options, const srv_parameter *parameter, srv_problem *problem) {
+/* Whether an option that is no field of a request belongs to the answer's format. */
+static bool check_format(const char *name, const srv_codec *gives, srv_problem *problem) {
+    if (gives != NULL && srv_codec_has_parameter(gives, name)) return true;
+    const srv_codec *other = srv_codec_of_parameter(&srv_codecs_attention, name);
+    if (other == NULL) return srv_field_fail_parameter(name, problem);
+    return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
+                           "'%s' is about answers as %s; this one is %s, as Accept says", name, other->type,
+                           gives == NULL ? "another" : gives->type);
+}
+
+static bool add(json_t *options, const srv_parameter *parameter, const srv_codec *gives,
+                srv_problem *problem) {
     const char *name = parameter->name;
     const srv_field *field = srv_field_of_parameter(name);
-    if (field == NULL) return srv_field_fail_parameter(name, problem);
-    if (field->kind == SRV_FIELD_BODY)
+    if (field == NULL && !check_format(name, gives, problem)) return false;
+    srv_field_kind kind = field == NULL ? SRV_FIELD_TEXT : field->kind;
+    if (kind == SRV_FIELD_BODY)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "'%s' in the query; it is expected in the body", name);
-    bool is_list = field->kind == SRV_FIELD_NUMBERS || field->kind == SRV_FIELD_TEXTS;
+    bool is_list = kind == SRV_FIELD_NUMBERS || kind == SRV_FIELD_TEXTS;
     if (parameter->count > 1 && !is_list)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "found %zu values; '%s' takes one, and commas split lists", parameter->count,
                                name);
-    if (json_object_set_new(options, name, value_of(parameter, field->kind)) == 0) return true;
+    if (json_object_set_new(options, name, value_of(parameter, kind)) == 0) return true;
     return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");
 }
 
-json_t *srv_json_query(const char *query, size_t size, srv_problem *problem) {
+json_t *srv_json_query(const srv_source *source, srv_problem *problem) {
     srv_query split;
     json_t *options = json_object();
-    srv_query_split(query, size, &split, problem);
+    srv_query_split(source->query, source->query_size, &split, problem);
     for (size_t i = 0; i < split.count && options != NULL; i++)
-        add(options, split.parameters + i, problem);
+        add(options, split.parameters + i, source->gives, problem);
     srv_query_done(&split);
     if (options == NULL)
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");

@@ -2,13 +2,12 @@
 #ifndef SRV_CODEC_JSON_QUERY_H
 #define SRV_CODEC_JSON_QUERY_H
 
-#include "server/problem.h"
+#include "codec.h"
 
-#include <jansson.h>
-
-/* One flat object of all parameters, those of `return` by their own names. What a kind of field cannot read
+/* One flat object of all parameters, those of `return` by their own names, and those of the answer's format as
+ * strings. What a kind of field cannot read
  * becomes a string, for the field's setter to refuse. The first parameter that is wrong is told and left out;
  * NULL only without memory, with a problem. */
-json_t *srv_json_query(const char *query, size_t size, srv_problem *problem);
+json_t *srv_json_query(const srv_source *source, srv_problem *problem);
 
 #endif

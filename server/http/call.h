@@ -29,6 +29,8 @@ typedef struct srv_call {
     srv_parameters parameters; /* the path's {…} segments, decoded */
     const char *query; /* as it stood behind the '?', for routes that take one; stays until the call ends */
     size_t query_size;
+    const srv_codec *takes,
+        *gives; /* what the body and the answer are written in, where the route has formats */
     char *body; /* `start` may take the three over and leaves zeros then */
     size_t body_size;
     size_t held; /* bytes of the memory budget for the body */

@@ -110,7 +110,7 @@ static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t
         srv_problem_set(problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
                         "a body of more than %zu bytes (setting limits.max_body)", options->max_body);
     }
-    bool is_kept = !exchange->match.is_options && exchange->match.route && exchange->match.route->takes_json;
+    bool is_kept = !exchange->match.is_options && exchange->match.route && exchange->match.route->codecs;
     if (problem->id == SRV_NO_PROBLEM && is_kept)
         srv_body_append(&exchange->body, options->memory, data, size, problem);
     if (problem->id == SRV_NO_PROBLEM) return MHD_YES;

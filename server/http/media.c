@@ -16,9 +16,8 @@ bool srv_media_is(const char *value, const char *type) {
     return *value == '\0' || *value == ';';
 }
 
-bool srv_media_is_json(const char *value) {
-    return !value || value[strspn(value, BLANKS)] == '\0' || srv_media_is(value, "application/json") ||
-           srv_media_is(value, "text/plain") || srv_media_is(value, "application/x-www-form-urlencoded");
+bool srv_media_is_nothing(const char *value) {
+    return !value || value[strspn(value, BLANKS)] == '\0';
 }
 
 /* How closely the range at `at` (up to ',' or ';') fits: 3 exactly, 2 by its type, 1 as any, 0 not at all. */
@@ -31,35 +30,39 @@ static int closeness(const char *at, const char *type) {
     return size == 3 && strncmp(at, "*/*", 3) == 0 ? 1 : 0;
 }
 
-/* Whether the parameters from `at` on, up to ',', hold a weight of nothing: q=0, q=0.0 … q=0.000. */
-static bool is_refused(const char *at) {
+/* The thousandths of a weight (RFC 9110, 12.4.2): 0 to 1, three digits at most. */
+static int weight_at(const char *at) {
+    bool is_one = *at == '1';
+    if (*at != '0' && !is_one) return 1000;
+    int weight = is_one ? 1000 : 0;
+    at++;
+    if (*at == '.') {
+        at++;
+        for (int unit = 100; *at >= '0' && *at <= '9'; at++, unit /= 10)
+            weight += is_one ? 0 : (*at - '0') * unit;
+    }
+    return *at == '\0' || strchr(",; \t", *at) ? weight : 1000;
+}
+
+/* The weight among the parameters from `at` on, up to ','. */
+static int weight_of(const char *at) {
     while (*at == ';') {
         at++;
         at += strspn(at, BLANKS);
-        if ((*at == 'q' || *at == 'Q') && at[1] == '=') {
-            at += 2 + strspn(at + 2, "0.");
-            return *at == '\0' || strchr(",; \t", *at) != NULL;
-        }
+        if ((*at == 'q' || *at == 'Q') && at[1] == '=') return weight_at(at + 2);
         at += strcspn(at, ",;");
     }
-    return false;
+    return 1000;
 }
 
-bool srv_media_is_accepted(const char *accept, const char *type) {
-    if (!accept || accept[strspn(accept, BLANKS)] == '\0') return true;
-    int closest = 0;
-    bool accepted = false;
+void srv_media_prefer(const char *accept, const char *type, srv_preference *known) {
     for (const char *at = accept; *at != '\0';) {
         at += strspn(at, " \t,");
         int close = closeness(at, type);
         at += strcspn(at, ",;");
-        if (close > closest) {
-            closest = close;
-            accepted = !is_refused(at);
-        }
+        if (close > known->closeness) *known = (srv_preference){close, weight_of(at)};
         at += strcspn(at, ",");
     }
-    return accepted;
 }
 
 bool srv_coding_is_identity(const char *value) {

@@ -7,14 +7,18 @@
 /* Whether a Content-Type value names `type` ("application/json"), whatever its case and parameters. */
 bool srv_media_is(const char *value, const char *type);
 
-/* Whether a body of this Content-Type may be read as JSON: application/json; none (NULL or ""), text/plain
- * and application/x-www-form-urlencoded too, since a browser's fetch and `curl -d` send those with JSON
- * inside. */
-bool srv_media_is_json(const char *value);
+/* Whether a header's value says nothing: it is not there (NULL), or blank. */
+bool srv_media_is_nothing(const char *value);
 
-/* Whether an Accept value lets `type` through: the most specific range that fits it decides, and q=0 refuses.
- * None (NULL or "") accepts everything; what cannot be read as a range fits nothing. */
-bool srv_media_is_accepted(const char *accept, const char *type);
+/* How much a client wants a media type. Zero: nothing that it says fits. */
+typedef struct srv_preference {
+    int closeness; /* of the range that fits: 3 names the type, 2 its first half, 1 is any */
+    int weight;    /* q in thousandths; 0: refused */
+} srv_preference;
+
+/* Adds what one Accept line says of `type`: of all ranges that fit, the most specific one counts, and the first
+ * of those. What cannot be read as a range fits nothing, what cannot be read as a weight is one of 1. */
+void srv_media_prefer(const char *accept, const char *type, srv_preference *known);
 
 /* Whether a Content-Encoding value (NULL: none) leaves the body as it is. */
 bool srv_coding_is_identity(const char *value);

@@ -5,14 +5,16 @@
 #include "server/http/call.h"
 
 typedef struct srv_route {
-    const char *method;   /* "GET" (which answers HEAD too) or "POST" */
-    const char *path;     /* as srv_target_matches takes it; also the route's name in the log */
-    bool needs_models;    /* 503 until they are loaded */
-    bool takes_query;     /* `start` reads it */
-    bool ignores_query;   /* without either a query is a 422 */
-    bool is_quiet;        /* asked for all the time, by probes: logged at level debug, not info */
-    bool takes_json;      /* a body is collected and must be of a JSON media type; else it is passed over */
-    const char *produces; /* the media type that Accept must let through; NULL: whatever Accept says */
+    const char *method; /* "GET" (which answers HEAD too) or "POST" */
+    const char *path;   /* as srv_target_matches takes it; also the route's name in the log */
+    bool needs_models;  /* 503 until they are loaded */
+    bool takes_query;   /* `start` reads it */
+    bool ignores_query; /* without either a query is a 422 */
+    bool is_quiet;      /* asked for all the time, by probes: logged at level debug, not info */
+    /* A body is collected, and the headers choose the formats of body and answer; NULL: a body is passed over */
+    const srv_codecs *codecs;
+    const char *
+        produces; /* without those, the media type that Accept must let through; NULL: whatever Accept says */
     /* One of the two. `answer` fills in the reply at once, on the HTTP thread: no work of any size. `start`
      * hands the request to the workers, and srv_call_finish follows from there; false: the reply holds why it
      * cannot. */

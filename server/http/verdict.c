@@ -38,14 +38,17 @@ static bool check_origin(const srv_exchange *exchange, const srv_framing *framin
                            framing->origin);
 }
 
-static bool check_content(const srv_route *route, const srv_framing *framing, srv_problem *problem) {
-    if (!route->takes_json) return true;
-    if (!srv_media_is_json(framing->content_type))
-        return srv_problem_set(
-            problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Type",
-            "Content-Type '%.100s'; application/json, text/plain, application/x-www-form-urlencoded or none "
-            "is read as JSON",
-            framing->content_type);
+static bool check_content(srv_exchange *exchange, const srv_route *route, const srv_framing *framing,
+                          srv_problem *problem) {
+    if (!route->codecs) return true;
+    exchange->call.takes = srv_codec_of_body(route->codecs, framing->content_type);
+    if (!exchange->call.takes) {
+        char types[256];
+        srv_codecs_read(route->codecs, types, sizeof types);
+        return srv_problem_set(problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Type",
+                               "Content-Type '%.100s'; %s is read, and none as %s", framing->content_type,
+                               types, route->codecs->rows->type);
+    }
     if (!srv_coding_is_identity(framing->content_encoding))
         return srv_problem_set(problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Encoding",
                                "Content-Encoding '%.100s'; a body without coding is accepted",
@@ -53,29 +56,59 @@ static bool check_content(const srv_route *route, const srv_framing *framing, sr
     return true;
 }
 
+/* Types that an answer may have, and what all Accept lines say of them. */
 typedef struct acceptance {
-    const char *type, *refused; /* the last Accept line that does not let it through */
-    bool is_accepted;
+    const char *types[SRV_MAX_CODECS]; /* NULL: cannot be written */
+    srv_preference preferences[SRV_MAX_CODECS];
+    size_t count;
+    const char *line; /* the last one that says something; NULL: none does */
 } acceptance;
 
 static enum MHD_Result accept_line(void *cls, enum MHD_ValueKind kind, const char *key, const char *value) {
     (void)kind;
     acceptance *a = cls;
-    if (strcasecmp(key, "Accept") != 0) return MHD_YES;
-    if (srv_media_is_accepted(value, a->type))
-        a->is_accepted = true;
-    else
-        a->refused = value;
+    if (strcasecmp(key, "Accept") != 0 || srv_media_is_nothing(value)) return MHD_YES;
+    a->line = value;
+    for (size_t i = 0; i < a->count; i++)
+        if (a->types[i]) srv_media_prefer(value, a->types[i], &a->preferences[i]);
     return MHD_YES;
 }
 
-static bool check_accept(const srv_exchange *exchange, const srv_route *route, srv_problem *problem) {
-    acceptance a = {.type = route->produces};
-    if (!route->produces) return true;
-    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, &a);
-    if (a.is_accepted || !a.refused) return true;
+static bool is_better(const srv_preference *a, const srv_preference *b) {
+    return a->weight != b->weight ? a->weight > b->weight : a->closeness > b->closeness;
+}
+
+/* The place of the type that the client likes best, of equals the one that it names, of those the first;
+ * count: none is accepted. */
+static size_t choose(const srv_exchange *exchange, acceptance *a) {
+    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, a);
+    if (!a->line) return 0;
+    size_t best = a->count;
+    for (size_t i = 0; i < a->count; i++) {
+        if (a->preferences[i].weight == 0) continue;
+        if (best == a->count || is_better(&a->preferences[i], &a->preferences[best])) best = i;
+    }
+    return best;
+}
+
+static bool check_accept(srv_exchange *exchange, const srv_route *route, srv_problem *problem) {
+    if (!route->codecs && !route->produces) return true;
+    char types[256];
+    acceptance a = {.types = {route->produces}, .count = 1};
+    if (route->codecs) {
+        a.count = route->codecs->count;
+        for (size_t i = 0; i < a.count; i++)
+            a.types[i] = route->codecs->rows[i].encode ? route->codecs->rows[i].type : NULL;
+    }
+    size_t chosen = choose(exchange, &a);
+    if (chosen < a.count) {
+        if (route->codecs) exchange->call.gives = route->codecs->rows + chosen;
+        return true;
+    }
+    if (route->codecs) srv_codecs_written(route->codecs, types, sizeof types);
     return srv_problem_set(problem, SRV_NOT_ACCEPTABLE, SRV_WHERE_HEADER, "Accept",
-                           "Accept '%.100s'; %s answers with %s", a.refused, route->path, route->produces);
+                           "Accept '%.100s'; %s answers with %s", a.line, route->path,
+                           route->codecs ? types : route->produces);
 }
 
 static bool check_declared(const srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
@@ -100,8 +133,7 @@ static bool check_room(srv_exchange *exchange, const srv_route *route, size_t de
                                http->options.max_connections);
     if (!route->start) return true;
     if (srv_budget_taken(&http->running) >= http->running.limit) return srv_refuse_queue(http, problem);
-    return !route->takes_json ||
-           srv_body_expect(&exchange->body, http->options.memory, declared_size, problem);
+    return !route->codecs || srv_body_expect(&exchange->body, http->options.memory, declared_size, problem);
 }
 
 /* A query where the route takes none: naming the parameter beats ignoring it. */
@@ -156,7 +188,7 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     exchange->call.query_size = target.query_size;
     exchange->is_preflight = framing->is_preflight && exchange->origin && exchange->match.is_options;
     if (exchange->match.is_options) return;
-    if (check_content(route, framing, problem) && check_accept(exchange, route, problem) &&
+    if (check_content(exchange, route, framing, problem) && check_accept(exchange, route, problem) &&
         check_declared(exchange, framing, problem) && check_room(exchange, route, framing->declared, problem))
         check_query(route, &target, problem);
 }

@@ -7,7 +7,7 @@ static void answered(void *context, srv_answer *answer) {
     srv_reply *reply = &call->reply;
     reply->problem = answer->problem;
     reply->status = 200;
-    reply->content_type = "application/json";
+    reply->content_type = answer->type;
     reply->body = answer->body;
     reply->size = answer->size;
     reply->held = answer->held;
@@ -17,8 +17,14 @@ static void answered(void *context, srv_answer *answer) {
 }
 
 bool srv_route_attention(srv_call *call) {
-    call->job = srv_pipeline_start(&call->site->service, call->body, call->body_size, call->held, call->query,
-                                   call->query_size, answered, call);
+    const srv_request request = {.takes = call->takes,
+                                 .gives = call->gives,
+                                 .body = call->body,
+                                 .size = call->body_size,
+                                 .held = call->held,
+                                 .query = call->query,
+                                 .query_size = call->query_size};
+    call->job = srv_pipeline_start(&call->site->service, &request, answered, call);
     if (!call->job)
         return srv_problem_set(&call->reply.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                                "no memory for a job");

@@ -40,8 +40,14 @@ bool service_ask(service *to, const char *body, size_t size, const char *query, 
         memcpy(copy, body, size);
         memcpy(question, query, query_size);
         to->answered = false;
-        started =
-            srv_pipeline_start(&to->shared, copy, size, size, question, query_size, answered, to) != NULL;
+        const srv_request request = {.takes = srv_codecs_attention.rows,
+                                     .gives = srv_codecs_attention.rows,
+                                     .body = copy,
+                                     .size = size,
+                                     .held = size,
+                                     .query = question,
+                                     .query_size = query_size};
+        started = srv_pipeline_start(&to->shared, &request, answered, to) != NULL;
         if (started) copy = NULL;
         if (!started) srv_budget_give(&to->budget, size);
     }

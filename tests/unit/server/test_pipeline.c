@@ -50,7 +50,14 @@ static srv_job *start_with(fixture *f, const char *body, const char *query) {
     char *copy = strdup(body);
     size_t size = strlen(body);
     ck_assert(srv_budget_take(&f->budget, size));
-    srv_job *job = srv_pipeline_start(&f->service, copy, size, size, query, strlen(query), answered, f);
+    const srv_request request = {.takes = srv_codecs_attention.rows,
+                                 .gives = srv_codecs_attention.rows,
+                                 .body = copy,
+                                 .size = size,
+                                 .held = size,
+                                 .query = query,
+                                 .query_size = strlen(query)};
+    srv_job *job = srv_pipeline_start(&f->service, &request, answered, f);
     ck_assert_ptr_nonnull(job);
     return job;
 }

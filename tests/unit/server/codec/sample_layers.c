@@ -70,7 +70,7 @@ srv_ask *sample_request_with(const char *body, size_t size, const char *query, c
                              attn_plan *plan, srv_problem *problem) {
     srv_ask *ask = NULL;
     attn_error error = {0};
-    srv_json_source source = {body, size, query, strlen(query), SIZE_MAX};
+    srv_source source = {body, size, query, strlen(query), SIZE_MAX, NULL};
     if (!srv_json_decode(&source, &ask, problem)) return NULL;
     if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;

@@ -30,7 +30,7 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
     attn_run *run = NULL;
     srv_text text = {0};
     const random_body *in = &r->text;
-    srv_json_source source = {in->body, strlen(in->body), in->query, strlen(in->query), SIZE_MAX};
+    srv_source source = {in->body, strlen(in->body), in->query, strlen(in->query), SIZE_MAX, NULL};
     ck_seed(srv_json_decode(&source, &ask, &problem), &r->random, "%s", problem.detail);
     ck_seed(srv_ask_bind(ask, &r->random.layer, "m", 0, &problem), &r->random, "%s %s, query %.200s",
             problem.where, problem.detail, in->query);
@@ -38,7 +38,8 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
             "%s %s", error.where, error.text);
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_seed(attn_run_wait(run, pool) == ATTN_OK, &r->random, "the run failed");
-    ck_seed(srv_json_encode(ask, "m", 0, run, &text, &problem), &r->random, "%s", problem.detail);
+    const srv_outcome outcome = {ask, "m", 0, run};
+    ck_seed(srv_json_encode(&outcome, &text, &problem), &r->random, "%s", problem.detail);
     json_t *answer = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, NULL);
     ck_seed(answer != NULL, &r->random, "not JSON: %.*s", (int)(text.size < 300 ? text.size : 300),
             text.data);

@@ -281,7 +281,7 @@ START_TEST(names_survive_problems) {
     static const char body[] = "{\"bogus\":1,\"inputs\":[],\"layer\":\"x\",\"model\":\"other\"}";
     srv_ask *ask = NULL;
     srv_problem problem = {0};
-    srv_json_source source = {.body = body, .size = strlen(body), .memory = SIZE_MAX};
+    srv_source source = {.body = body, .size = strlen(body), .memory = SIZE_MAX};
     ck_assert(srv_json_decode(&source, &ask, &problem));
     ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
     ck_assert_str_eq(ask->model, "other");
@@ -299,7 +299,7 @@ START_TEST(too_little_memory) {
         "\"tokens\":[\"The\",\"a long label, longer than any first buffer is\"]}";
     size_t enough = 0;
     for (size_t memory = 0; enough == 0; memory += 8) {
-        srv_json_source source = {.body = body, .size = sizeof body - 1, .memory = memory};
+        srv_source source = {.body = body, .size = sizeof body - 1, .memory = memory};
         srv_ask *ask = NULL;
         srv_problem problem = {0};
         if (srv_json_decode(&source, &ask, &problem)) {
@@ -345,7 +345,7 @@ START_TEST(estimates_hold) {
         for (size_t i = 0; i < pieces; i++, at += piece)
             memcpy(at, heavy[_i].piece, piece);
         strcpy(at, heavy[_i].after);
-        srv_json_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
+        srv_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
         srv_problem problem = {0};
         srv_ask *ask = NULL;
         srv_json_decode(&source, &ask, &problem);
@@ -366,7 +366,7 @@ START_TEST(estimates_hold_for_members) {
         for (int i = 0; i < members; i++)
             size += (size_t)snprintf(body + size, SIZE - size, "%c\"%x\":1", i == 0 ? '{' : ',', (unsigned)i);
         body[size++] = '}';
-        srv_json_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
+        srv_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
         srv_problem problem = {0};
         srv_ask *ask = NULL;
         ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%d members: %s", members, problem.detail);

@@ -17,7 +17,7 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     attn_run *run = NULL;
     srv_ask *ask = NULL;
     srv_text text = {0};
-    srv_json_source source = {.body = body, .size = size, .memory = SIZE_MAX};
+    srv_source source = {.body = body, .size = size, .memory = SIZE_MAX};
     ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%s", problem.detail);
     ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
                   problem.detail);
@@ -25,7 +25,8 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     ck_assert_int_eq(attn_pool_new(1, &pool, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
-    ck_assert(srv_json_encode(ask, model->name, 0, run, &text, &problem));
+    const srv_outcome outcome = {ask, model->name, 0, run};
+    ck_assert(srv_json_encode(&outcome, &text, &problem));
     srv_text_append(&text, "", 1);
     attn_run_free(run);
     attn_pool_free(pool);
@@ -145,14 +146,15 @@ START_TEST(too_large_for_half) {
     srv_ask *ask = NULL;
     srv_text text = {0};
     ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
-    srv_json_source source = {body, sizeof body - 1, query, sizeof query - 1, SIZE_MAX};
+    srv_source source = {body, sizeof body - 1, query, sizeof query - 1, SIZE_MAX, NULL};
     ck_assert(srv_json_decode(&source, &ask, &problem));
     ck_assert(srv_ask_bind(ask, model->layers, "plain", 0, &problem));
     ck_assert_int_eq(attn_plan_make(&ask->request, 1, &plan, NULL), ATTN_OK);
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
-    ck_assert(!srv_json_encode(ask, "plain", 0, run, &text, &problem));
+    const srv_outcome outcome = {ask, "plain", 0, run};
+    ck_assert(!srv_json_encode(&outcome, &text, &problem));
     ck_assert_int_eq(problem.id, SRV_NOT_REPRESENTABLE);
     ck_assert_int_eq(problem.where_kind, SRV_WHERE_PARAMETER);
     ck_assert_str_eq(problem.where, "dtype");

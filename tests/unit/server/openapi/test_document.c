@@ -104,9 +104,10 @@ START_TEST(its_paths_are_the_routes) {
         json_t *responses = json_object_get(operation, "responses");
         bool refuses_query = route->takes_query || !route->ignores_query;
         ck_assert_msg((json_object_get(responses, "422") != NULL) == refuses_query, "%s: 422", route->path);
-        ck_assert_msg((json_object_get(responses, "406") != NULL) == (route->produces != NULL), "%s: 406",
-                      route->path);
-        ck_assert_msg((json_object_get(responses, "415") != NULL) == route->takes_json, "%s: 415",
+        ck_assert_msg((json_object_get(responses, "406") != NULL) ==
+                          (route->produces != NULL || route->codecs),
+                      "%s: 406", route->path);
+        ck_assert_msg((json_object_get(responses, "415") != NULL) == (route->codecs != NULL), "%s: 415",
                       route->path);
         ck_assert_msg((strchr(route->path, '{') != NULL) == (json_object_get(item, "parameters") != NULL),
                       "%s: parameters", route->path);
@@ -236,7 +237,33 @@ START_TEST(its_parameters_are_the_codec_s) {
     json_t *parameters = AT(document, "paths", "/v1/attention", "post", "parameters");
     size_t count = check_parameters(srv_fields, parameters);
     count += check_parameters(srv_field_find(srv_fields, "return")->members, parameters);
+    for (size_t i = 0; i < srv_codecs_attention.count; i++) {
+        const char *const *name = srv_codecs_attention.rows[i].parameters;
+        for (; name != NULL && *name != NULL; name++, count++)
+            ck_assert_msg(parameter_named(parameters, *name) != NULL, "parameter %s", *name);
+    }
     ck_assert_uint_eq(json_array_size(parameters), count + 1); /* and the request's id */
+}
+END_TEST
+
+START_TEST(its_media_types_are_the_codec_s) {
+    json_t *operation = AT(document, "paths", "/v1/attention", "post");
+    json_t *read = AT(operation, "requestBody", "content");
+    json_t *written = AT(operation, "responses", "200", "content");
+    size_t readers = 0, writers = 0;
+    for (size_t i = 0; i < srv_codecs_attention.count; i++) {
+        const srv_codec *codec = &srv_codecs_attention.rows[i];
+        readers += codec->decode != NULL;
+        writers += codec->encode != NULL;
+        ck_assert_msg((json_object_get(read, codec->type) != NULL) == (codec->decode != NULL), "%s is read",
+                      codec->type);
+        for (const char *const *also = codec->also; also != NULL && *also != NULL; also++, readers++)
+            ck_assert_msg(json_object_get(read, *also) != NULL, "%s is read", *also);
+        ck_assert_msg((json_object_get(written, codec->type) != NULL) == (codec->encode != NULL),
+                      "%s is written", codec->type);
+    }
+    ck_assert_uint_eq(json_object_size(read), readers);
+    ck_assert_uint_eq(json_object_size(written), writers);
 }
 END_TEST
 
@@ -273,6 +300,7 @@ ATTND_SUITE(openapi) {
     tcase_add_test(cases, codes_stand_under_their_statuses_and_each_stands_somewhere);
     tcase_add_test(cases, its_fields_are_the_codec_s);
     tcase_add_test(cases, its_parameters_are_the_codec_s);
+    tcase_add_test(cases, its_media_types_are_the_codec_s);
     tcase_add_test(cases, its_limits_are_the_settings);
     suite_add_tcase(suite, cases);
     return suite;

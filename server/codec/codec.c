@@ -1,0 +1,92 @@
+/* The table of formats (codec.h), and finding a row. */
+#include "codec.h"
+
+#include "json.h"
+#include "server/http/media.h"
+#include "server/jobs/cost.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* What a browser's fetch and `curl -d` say of a text, with JSON inside. */
+static const char *const json_also[] = {"text/plain", "application/x-www-form-urlencoded", NULL};
+
+static const srv_codec attention[] = {
+    {.type = "application/json",
+     .also = json_also,
+     .measure = srv_json_measure,
+     .decode = srv_json_decode,
+     .size = srv_cost_of_answer,
+     .encode = srv_json_encode},
+};
+_Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_CODECS");
+
+const srv_codecs srv_codecs_attention = {attention, sizeof attention / sizeof *attention};
+
+static bool reads(const srv_codec *codec, const char *content_type) {
+    if (codec->decode == NULL) return false;
+    if (srv_media_is(content_type, codec->type)) return true;
+    for (const char *const *also = codec->also; also != NULL && *also != NULL; also++)
+        if (srv_media_is(content_type, *also)) return true;
+    return false;
+}
+
+const srv_codec *srv_codec_of_body(const srv_codecs *codecs, const char *content_type) {
+    if (srv_media_is_nothing(content_type)) return codecs->rows;
+    for (size_t i = 0; i < codecs->count; i++)
+        if (reads(codecs->rows + i, content_type)) return codecs->rows + i;
+    return NULL;
+}
+
+bool srv_codec_has_parameter(const srv_codec *codec, const char *name) {
+    for (const char *const *known = codec->parameters; known != NULL && *known != NULL; known++)
+        if (strcmp(*known, name) == 0) return true;
+    return false;
+}
+
+const srv_codec *srv_codec_of_parameter(const srv_codecs *codecs, const char *name) {
+    for (size_t i = 0; i < codecs->count; i++)
+        if (srv_codec_has_parameter(codecs->rows + i, name)) return codecs->rows + i;
+    return NULL;
+}
+
+/* A list that grows: the last two items are joined when the next one is known. */
+typedef struct list {
+    char *out;
+    size_t size, used;
+    const char *last; /* not written yet */
+} list;
+
+static void write_last(list *to, const char *between) {
+    if (to->last == NULL || to->used >= to->size) return;
+    int written = snprintf(to->out + to->used, to->size - to->used, "%s%s", between, to->last);
+    if (written > 0) to->used += (size_t)written;
+}
+
+static void add(list *to, const char *item) {
+    write_last(to, to->used > 0 ? ", " : "");
+    to->last = item;
+}
+
+static void end(list *to) {
+    write_last(to, to->used > 0 ? " or " : "");
+}
+
+void srv_codecs_read(const srv_codecs *codecs, char *out, size_t size) {
+    list to = {out, size, 0, NULL};
+    for (size_t i = 0; i < codecs->count; i++) {
+        const srv_codec *codec = codecs->rows + i;
+        if (codec->decode == NULL) continue;
+        add(&to, codec->type);
+        for (const char *const *also = codec->also; also != NULL && *also != NULL; also++)
+            add(&to, *also);
+    }
+    end(&to);
+}
+
+void srv_codecs_written(const srv_codecs *codecs, char *out, size_t size) {
+    list to = {out, size, 0, NULL};
+    for (size_t i = 0; i < codecs->count; i++)
+        if (codecs->rows[i].encode != NULL) add(&to, codecs->rows[i].type);
+    end(&to);
+}

@@ -1,0 +1,75 @@
+/* The formats that requests and answers are written in: a table, one row a media type. Adding one = one file and
+ * one row in codec.c; the pipeline, the verdict on a request's headers and `attnd run` know formats by their rows
+ * alone. Everything here is constant: any thread. */
+#ifndef SRV_CODEC_CODEC_H
+#define SRV_CODEC_CODEC_H
+
+#include "ask.h"
+#include "text.h"
+
+typedef struct srv_codec srv_codec;
+
+/* A request as it came. */
+typedef struct srv_source {
+    const char *body;
+    size_t size;
+    const char *query; /* what stands behind the target's '?'; NULL: nothing */
+    size_t query_size;
+    size_t memory;          /* bytes that decoding may take beside the body: `measure` tells, they are held */
+    const srv_codec *gives; /* the answer's format, whose parameters the query may name; NULL: none */
+} srv_source;
+
+/* A finished run, and whose it is. */
+typedef struct srv_outcome {
+    const srv_ask *ask;
+    const char *model;
+    size_t layer_index;
+    const attn_run *run;
+} srv_outcome;
+
+/* One row. A format that is read has measure and decode, one that is written has size and encode. All run on
+ * workers. */
+struct srv_codec {
+    const char *type;        /* its media type */
+    const char *const *also; /* Content-Types that are read likewise, ended by NULL; NULL: none */
+
+    /* Sets source->memory before anything of that size is allocated. `max_text`: the most bytes of a body
+     * outside its tensors, 0: any. */
+    bool (*measure)(srv_source *source, size_t max_text, srv_problem *problem);
+    /* Body and query → ask. False, with *out untouched, where the body is not of this format or without
+     * memory; what is wrong within it waits in the ask (ask.h). */
+    bool (*decode)(const srv_source *source, srv_ask **out, srv_problem *problem);
+    bool keeps_body; /* the ask looks into the body, which stays as long as the ask does */
+
+    const char *const
+        *parameters; /* of the query, for this format's answers alone, ended by NULL; NULL: none */
+    /* After srv_ask_bind and before the plan: reads those parameters (srv_ask_option), refuses what the format
+     * cannot tell, and takes out of ask->request.want what it would leave out. NULL: nothing to settle. */
+    bool (*settle)(srv_ask *ask, srv_problem *problem);
+    /* Upper bound for the bytes of the answer to a planned request; SIZE_MAX where it overflows. */
+    size_t (*size)(const srv_ask *ask, const attn_plan *plan);
+    /* Appends the answer. False with a problem, such as a number that the answer's dtype does not hold. */
+    bool (*encode)(const srv_outcome *outcome, srv_text *out, srv_problem *problem);
+};
+
+/* Formats among which a route's headers choose; the first one is the default both ways. */
+typedef struct srv_codecs {
+    const srv_codec *rows;
+    size_t count;
+} srv_codecs;
+
+enum { SRV_MAX_CODECS = 16 }; /* rows of a table */
+
+extern const srv_codecs srv_codecs_attention;
+
+/* The format of a body with this Content-Type (NULL or "": the default); NULL where none is read so. */
+const srv_codec *srv_codec_of_body(const srv_codecs *codecs, const char *content_type);
+/* The format whose answers have this parameter in their query; NULL where none does. */
+const srv_codec *srv_codec_of_parameter(const srv_codecs *codecs, const char *name);
+bool srv_codec_has_parameter(const srv_codec *codec, const char *name);
+
+/* "a, b or c": the types that are read (or also read), or written. Cut where it does not fit. */
+void srv_codecs_read(const srv_codecs *codecs, char *out, size_t size);
+void srv_codecs_written(const srv_codecs *codecs, char *out, size_t size);
+
+#endif
