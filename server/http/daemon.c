@@ -141,6 +141,7 @@ int srv_http_idle_event(const srv_http *http) {
 size_t srv_http_cancel(srv_http *http) {
     size_t count = 0;
     pthread_mutex_lock(&http->lock);
+    http->stopping = true;
     for (srv_connection *place = http->connections; place; place = place->next) {
         srv_exchange *exchange = place->exchange;
         if (!exchange || !exchange->call.job) continue;
@@ -154,9 +155,9 @@ size_t srv_http_cancel(srv_http *http) {
 void srv_http_free(srv_http *http) {
     if (!http) return;
     if (http->daemon_count > 0 && !http->draining) srv_http_drain(http);
-    /* A daemon that stops with a suspended connection aborts the process; nothing new starts
-     * after draining. */
+    /* A daemon that stops with a suspended connection aborts the process. */
     pthread_mutex_lock(&http->lock);
+    http->stopping = true;
     while (http->suspended > 0)
         pthread_cond_wait(&http->resumed, &http->lock);
     pthread_mutex_unlock(&http->lock);

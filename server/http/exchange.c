@@ -125,28 +125,40 @@ static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t
     return MHD_NO;
 }
 
-/* Hands the request to the workers: suspended first, so that resuming cannot come before. */
-static enum MHD_Result start(srv_exchange *exchange) {
+/* Hands the request to the workers: suspended first, so that resuming cannot come before. False, and nothing has
+ * happened, where the daemon waits for the workers no more. */
+static bool hand_over(srv_exchange *exchange) {
     srv_http *http = exchange->http;
     srv_call *call = &exchange->call;
+    pthread_mutex_lock(&http->lock);
+    bool is_late = http->stopping, started = false;
+    if (!is_late) {
+        call->body = exchange->body.data;
+        call->body_size = exchange->body.size;
+        call->held = exchange->body.held;
+        exchange->body = (srv_body){0};
+        MHD_suspend_connection(exchange->connection);
+        exchange->stage = SRV_STAGE_WORKERS;
+        srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, INFINITY);
+        http->suspended++;
+        started = exchange->match.route->start(call);
+    }
+    pthread_mutex_unlock(&http->lock);
+    if (!is_late && !started) srv_call_finish(call);
+    return !is_late;
+}
+
+static enum MHD_Result start(srv_exchange *exchange) {
+    srv_http *http = exchange->http;
+    srv_problem *problem = &exchange->call.reply.problem;
     if (!srv_budget_take(&http->running, 1)) {
-        srv_refuse_queue(http, &call->reply.problem);
+        srv_refuse_queue(http, problem);
         return answer(exchange);
     }
-    call->body = exchange->body.data;
-    call->body_size = exchange->body.size;
-    call->held = exchange->body.held;
-    exchange->body = (srv_body){0};
-
-    MHD_suspend_connection(exchange->connection);
-    pthread_mutex_lock(&http->lock);
-    exchange->stage = SRV_STAGE_WORKERS;
-    srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, INFINITY);
-    http->suspended++;
-    bool started = exchange->match.route->start(call);
-    pthread_mutex_unlock(&http->lock);
-    if (!started) srv_call_finish(call);
-    return MHD_YES;
+    if (hand_over(exchange)) return MHD_YES;
+    srv_budget_give(&http->running, 1);
+    srv_problem_set(problem, SRV_DRAINING, SRV_WHERE_NONE, NULL, "the daemon is stopping");
+    return answer(exchange);
 }
 
 /* What recent requests took counts most: an eighth of each new one. */

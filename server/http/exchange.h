@@ -36,6 +36,7 @@ struct srv_http {
     size_t suspended;    /* those of them that the workers have */
     double service_time; /* mean of what workers spent on a request of late, milliseconds */
     bool draining;
+    bool stopping; /* the workers get nothing more */
 
     int idle_event;
     srv_listener *listeners;

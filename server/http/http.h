@@ -66,7 +66,7 @@ const char *srv_http_address_open(const srv_http *http, size_t index);
 void srv_http_drain(srv_http *http);
 /* A descriptor that becomes readable when draining and no request is left. */
 int srv_http_idle_event(const srv_http *http);
-/* Stops the requests that the workers have, between two tiles. Returns how many. */
+/* Stops the requests that the workers have, between two tiles; they get no more. Returns how many. */
 size_t srv_http_cancel(srv_http *http);
 
 /* Drains if that has not happened, waits for the workers' requests, and closes all

@@ -173,15 +173,20 @@ START_TEST(draining_has_an_end) {
 }
 END_TEST
 
+/* A body that is whole only when the waiting is over: nobody begins with it, and it is told so. */
 START_TEST(a_second_signal_does_not_wait) {
-    http_raw running;
+    http_raw running, late;
     latched_start(&held, (const char *const[]){"--workers", "2", "--drain", "3600", NULL});
     post(&running, X);
-    await_sample("attnd_requests_in_flight", 1);
+    http_raw_open(&late, held.daemon.port);
+    http_raw_send_text(&late, "POST /v1/attention HTTP/1.1\r\n" HOST "Content-Length: 22\r\n\r\n");
+    await_sample("attnd_requests_in_flight", 2);
     process_signal(&held.daemon.process, SIGTERM);
     await_log("answering what has been accepted");
     process_signal(&held.daemon.process, SIGTERM);
     await_log("a second signal; 1 requests were stopped");
+    http_raw_send_text(&late, X);
+    expect(&late, 503, "draining");
     expect_stopped(&running, 1);
 }
 END_TEST
