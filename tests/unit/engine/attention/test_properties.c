@@ -15,6 +15,8 @@
 enum { ROUNDS = 250, BITS_ROUNDS = 50, LOAD_ROUNDS = 12, LOAD_RUNS = 6 };
 static const uint64_t first_seed = 20170612;
 #define TOLERANCE 1e-5
+/* More than a random layer's heads with their value widths side by side: 9 · 48. */
+enum { RANDOM_JOINED = 512 };
 
 static attn_pool *pool_new(size_t workers) {
     attn_pool *pool = NULL;
@@ -293,18 +295,51 @@ START_TEST(other_jobs_at_the_same_time_change_no_bit) {
 }
 END_TEST
 
-/* 4e-6 of each row's largest magnitude. Narrow rows are left out: one number may be the small difference of
- * large ones. */
-static void check_close_rows(const random_request *random, const attn_view *a, const attn_view *b) {
-    for (size_t i = 0; i < a->shape[0]; i++) {
-        const float *mine = a->data + i * a->stride[0], *theirs = b->data + i * b->stride[0];
-        float most = 0;
-        for (size_t c = 0; c < a->shape[1]; c++)
-            most = fmaxf(most, fabsf(mine[c]));
-        for (size_t c = 0; c < a->shape[1]; c++)
-            ck_seed(fabsf(mine[c] - theirs[c]) <= 4e-6F * most, random, "row %zu: %.9g and %.9g", i,
-                    (double)mine[c], (double)theirs[c]);
+/* What the terms of an output row sum to, signs left aside, at most: |b| + Σ |wo| · Σ weights · |v|. */
+static double terms_of_row(const random_request *random, const attn_plan *plan,
+                           const attn_reference *reference, size_t n, size_t row) {
+    const attn_layer *layer = &random->layer;
+    size_t width = random->request.sequences[n].keys + layer->extra_keys, dim = plan->value_dim;
+    size_t joined = layer->heads * dim, stride = layer->kv_heads * dim;
+    double context[RANDOM_JOINED] = {0}, most = 0;
+    ck_assert_uint_le(joined, RANDOM_JOINED);
+    for (size_t c = 0; c < joined; c++) {
+        size_t head = c / dim, kv_head = head / (layer->heads / layer->kv_heads);
+        const double *weights =
+            reference->weights + (head * random->request.sequences[n].queries + row) * width;
+        for (size_t j = 0; j < width; j++)
+            context[c] += weights[j] * fabs(reference->v[j * stride + kv_head * dim + c % dim]);
     }
+    for (size_t o = 0; o < plan->d_out; o++) {
+        double terms = layer->wo == NULL ? context[o] : layer->bo == NULL ? 0 : fabs((double)layer->bo[o]);
+        for (size_t c = 0; layer->wo != NULL && c < joined; c++)
+            terms += fabs((double)layer->wo[o * joined + c]) * context[c];
+        most = fmax(most, terms);
+    }
+    return most;
+}
+
+/* Two rows agree to 4e-6 of the row's largest magnitude. Where all of a row is the small difference of large terms (one
+ * value column, say, with both signs) no order of float32 sums keeps that many digits: the row then counts as a
+ * quarter of its terms. Measured over 282,219 rows of 4,000 seeds and OpenBLAS's Prescott, Sandybridge, Haswell and
+ * SkylakeX kernels: the difference is 1.04e-6 of the terms at most, and above 4e-6 of the largest magnitude only in
+ * rows below a seventeenth of their terms, which both paths miss by that much against the reference in double. */
+static void check_close_rows(const random_request *random, size_t n, const attn_run *without,
+                             const attn_run *with) {
+    attn_view a = attn_run_view(without, ATTN_OUTPUTS, n), b = attn_run_view(with, ATTN_OUTPUTS, n);
+    const attn_plan *plan = attn_run_plan(with);
+    attn_reference reference = {0};
+    ck_assert_int_eq(attn_reference_compute(plan, n, &reference, NULL), ATTN_OK);
+    for (size_t i = 0; i < a.shape[0]; i++) {
+        const float *mine = a.data + i * a.stride[0], *theirs = b.data + i * b.stride[0];
+        double most = terms_of_row(random, plan, &reference, n, i) / 4;
+        for (size_t c = 0; c < a.shape[1]; c++)
+            most = fmax(most, fabs((double)mine[c]));
+        for (size_t c = 0; c < a.shape[1]; c++)
+            ck_seed(fabs((double)mine[c] - (double)theirs[c]) <= 4e-6 * most, random,
+                    "row %zu: %.9g and %.9g", i, (double)mine[c], (double)theirs[c]);
+    }
+    attn_reference_done(&reference);
 }
 
 START_TEST(outputs_agree_with_and_without_maps) {
@@ -316,10 +351,8 @@ START_TEST(outputs_agree_with_and_without_maps) {
         attn_run *without = random_request_run(&random, pool);
         random.request.want = ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS;
         attn_run *with = random_request_run(&random, pool);
-        for (size_t n = 0; n < random.request.sequence_count; n++) {
-            attn_view a = attn_run_view(without, ATTN_OUTPUTS, n), b = attn_run_view(with, ATTN_OUTPUTS, n);
-            if (a.shape[1] >= 16) check_close_rows(&random, &a, &b);
-        }
+        for (size_t n = 0; n < random.request.sequence_count; n++)
+            check_close_rows(&random, n, without, with);
         attn_run_free(without);
         attn_run_free(with);
         random_request_done(&random);
