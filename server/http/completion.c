@@ -2,7 +2,6 @@
 #include "exchange.h"
 
 #include <stdlib.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 /* The connection waits for its next request, unless there is to be none. */
@@ -21,7 +20,6 @@ static void leave(srv_exchange *exchange) {
         place->read_ended = true;
         shutdown(place->descriptor, SHUT_RD);
     }
-    if (http->draining && http->active == 0) eventfd_write(http->idle_event, 1);
     pthread_mutex_unlock(&http->lock);
 }
 

@@ -7,6 +7,7 @@
 #include <netinet/in.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <sys/eventfd.h>
 #include <sys/socket.h>
 
 void srv_connection_enter(srv_connection *place, srv_phase phase, double allowed) {
@@ -61,6 +62,7 @@ static void connection_closed(srv_http *http, srv_connection *place) {
     else
         http->connections = place->next;
     http->open--;
+    if (http->draining && http->open == 0) eventfd_write(http->idle_event, 1);
     pthread_mutex_unlock(&http->lock);
     free(place);
 }

@@ -124,13 +124,13 @@ void srv_http_drain(srv_http *http) {
     }
     pthread_mutex_lock(&http->lock);
     http->draining = true;
-    /* The read side alone: a request that has already arrived is still read and answered. */
+    /* The read side alone: the library first reads what has arrived, and answers what of it is a request. */
     for (srv_connection *place = http->connections; place; place = place->next) {
         if (place->exchange) continue;
         place->read_ended = true;
         shutdown(place->descriptor, SHUT_RD);
     }
-    if (http->active == 0) eventfd_write(http->idle_event, 1);
+    if (http->open == 0) eventfd_write(http->idle_event, 1);
     pthread_mutex_unlock(&http->lock);
 }
 

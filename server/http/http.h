@@ -64,7 +64,7 @@ const char *srv_http_address_open(const srv_http *http, size_t index);
 /* New clients are refused, idle connections closed, running requests go on; each answer closes its
  * connection. */
 void srv_http_drain(srv_http *http);
-/* A descriptor that becomes readable when draining and no request is left. */
+/* A descriptor that becomes readable when draining and no connection is left. */
 int srv_http_idle_event(const srv_http *http);
 /* Stops the requests that the workers have, between two tiles; they get no more. Returns how many. */
 size_t srv_http_cancel(srv_http *http);

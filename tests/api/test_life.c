@@ -128,6 +128,34 @@ START_TEST(ends_after_the_running_request) {
 }
 END_TEST
 
+/* What has arrived before SIGTERM is answered, though nobody may have looked at it by then. */
+START_TEST(answers_what_has_arrived) {
+    enum { CLIENTS = 100 };
+    static const char request[] = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    test_daemon daemon;
+    http_raw clients[CLIENTS];
+    daemon_start(&daemon, NULL, NULL);
+    for (int i = 0; i < CLIENTS; i++) {
+        http_raw_open(&clients[i], daemon.port);
+        http_raw_send_text(&clients[i], request);
+        http_answer answer = http_raw_answer(&clients[i], 0);
+        http_done(&answer);
+    }
+    for (int i = 0; i < CLIENTS; i++)
+        http_raw_send_text(&clients[i], request);
+    process_signal(&daemon.process, SIGTERM);
+    for (int i = 0; i < CLIENTS; i++) {
+        http_answer answer = http_raw_answer(&clients[i], 0);
+        ck_assert_int_eq(answer.status, 200);
+        http_done(&answer);
+        ck_assert(http_raw_is_closed(&clients[i]));
+        http_raw_close(&clients[i]);
+    }
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    process_done(&daemon.process);
+}
+END_TEST
+
 /* The log's form and level are what was asked for, one object a line. */
 START_TEST(log_lines_are_json) {
     test_daemon daemon;
@@ -330,6 +358,7 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, log_lines_are_json);
     tcase_add_test(tests, error_level_is_silent);
     tcase_add_test(tests, ends_after_the_running_request);
+    tcase_add_test(tests, answers_what_has_arrived);
     tcase_add_test(tests, compute_limit_is_504);
     tcase_add_test(tests, taken_port_is_one_clear_line);
     tcase_add_test(tests, every_wrong_setting_is_told);
