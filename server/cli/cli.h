@@ -49,5 +49,7 @@ void srv_help_overview(FILE *out);
 void srv_help_command(FILE *out, const srv_command *command);
 /* All of it as a man page: `make install` puts it in its place. */
 void srv_help_man(FILE *out);
+/* The settings as a Markdown table. */
+void srv_help_markdown(FILE *out);
 
 #endif

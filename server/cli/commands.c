@@ -77,7 +77,8 @@ const srv_command srv_commands[] = {
     {.name = "help",
      .arguments = "[COMMAND|--man]",
      .summary = "list the commands, or explain one",
-     .details = "  --man  everything as a man page: attnd help --man | man -l -\n",
+     .details = "  --man       everything as a man page: attnd help --man | man -l -\n"
+                "  --markdown  the settings as a table in Markdown\n",
      .run = srv_cli_help},
     {.name = NULL},
 };

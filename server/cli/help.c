@@ -38,6 +38,10 @@ int srv_cli_help(int argc, char **argv) {
         srv_help_man(stdout);
         return SRV_EXIT_OK;
     }
+    if (strcmp(argv[1], "--markdown") == 0) {
+        srv_help_markdown(stdout);
+        return SRV_EXIT_OK;
+    }
     const srv_command *command = srv_command_find(argv[1]);
     if (!command) return srv_command_unknown(argv[1]);
     srv_help_command(stdout, command);

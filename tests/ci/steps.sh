@@ -14,9 +14,10 @@ finish() {
     printf '\n%s\n' "== make ci: minutes for each step"
     printf '%b' "$summary"
     printf '  %-13s %6s\n' all "$(minutes "$begun")"
-    # Check's closing lines, summed up.
-    grep -hoE '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+' "$logs"/*.log 2>/dev/null |
-        awk -F '[:,] *' '{ run += $3; bad += $5 + $7 } END { printf "%d passed, %d failed\n", run - bad, bad }'
+    # The runners' closing lines, summed up.
+    grep -hoE '^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+|^[0-9]+ passed, [0-9]+ failed' "$logs"/*.log 2>/dev/null |
+        awk -F '[:,] *' '/%/ { good += $3 - $5 - $7; bad += $5 + $7; next } { good += $1; bad += $2 }
+            END { printf "%d passed, %d failed\n", good, bad }'
     exit "$1"
 }
 
@@ -33,7 +34,7 @@ step() {
     echo "== $name: $*"
     if "$@" >"$logs/$name.log" 2>&1; then
         summary="$summary$(printf '  %-13s %6s' "$name" "$(minutes "$since")")\n"
-        grep -E '^[0-9]+%: Checks|inputs replayed|^lines: | answers, | generated, |^stat::number_of_exec' "$logs/$name.log"
+        grep -E '^[0-9]+%: Checks|inputs replayed|^[0-9]+ passed|^lines: | answers, | generated, |^stat::number_of_exec' "$logs/$name.log"
         return 0
     fi
     summary="$summary$(printf '  %-13s %6s  FAILED' "$name" "$(minutes "$since")")\n"
@@ -48,6 +49,7 @@ clang=clang-$LLVM
 step format make format-check
 step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh tests/docker/*.sh .ci/run
 [ "$TESTED" = 1 ] || step tests make $jobs WERROR=1 check
+step readme make $jobs WERROR=1 readme-check
 step openapi make $jobs WERROR=1 openapi-check
 step openapi-fuzz make $jobs WERROR=1 openapi-fuzz
 step clang make $jobs CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit

@@ -71,6 +71,20 @@ START_TEST(every_command_is_named) {
 }
 END_TEST
 
+/* `make readme` puts it there. */
+START_TEST(settings_table) {
+    char *table = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&table, &size);
+    ck_assert_ptr_nonnull(out);
+    srv_help_markdown(out);
+    ck_assert_int_eq(fclose(out), 0);
+    ck_assert_msg(strstr(readme, table) != NULL,
+                  "README.md: the settings are others now; make readme writes them:\n%s", table);
+    free(table);
+}
+END_TEST
+
 ATTND_SUITE(readme) {
     Suite *suite = suite_create("readme");
     TCase *cases = tcase_create("all");
@@ -78,6 +92,7 @@ ATTND_SUITE(readme) {
     tcase_add_test(cases, error_codes);
     tcase_add_test(cases, every_path_is_named);
     tcase_add_test(cases, every_command_is_named);
+    tcase_add_test(cases, settings_table);
     suite_add_tcase(suite, cases);
     return suite;
 }
