@@ -9,6 +9,7 @@
 #include "attention/reference.h"
 #include "attention/request.h"
 #include "attention/rows.h"
+#include "attention/statistics.h"
 #include "base/cgroup.h"
 #include "base/error.h"
 #include "base/size.h"

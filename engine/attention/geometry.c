@@ -2,7 +2,7 @@
 #include "geometry.h"
 
 bool attn_plan_is_online(const attn_plan *plan) {
-    return (plan->request.want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES)) == 0;
+    return (plan->request.want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_STATISTICS)) == 0;
 }
 
 static size_t rows_of_block(const attn_plan *plan) {

@@ -65,6 +65,8 @@ bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out)
  * blocks of at most `rows`, and for tiles of scores. Sets *overflow when they do not fit. */
 size_t attn_tile_scratch(const attn_plan *plan, size_t rows, size_t widest, bool *overflow);
 size_t attn_online_scratch(size_t rows, size_t widest);
+/* How much of the first is for statistics, at its end; 0 where none are wanted. */
+size_t attn_statistics_scratch(const attn_plan *plan, size_t widest, bool *overflow);
 
 /* Bytes of a run before its floats; sets *overflow when they do not fit. */
 size_t attn_run_header_bytes(const attn_plan *plan, bool *overflow);

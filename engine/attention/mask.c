@@ -51,3 +51,10 @@ size_t attn_mask_count(const attn_sequence *sequence, size_t head, size_t row, a
         allowed += is_allowed(&masks, j);
     return allowed;
 }
+
+bool attn_mask_removes(const attn_sequence *sequence, size_t head, size_t key) {
+    row_masks masks = masks_of(sequence, head, 0);
+    if (sequence->mask.query_stride > 0) masks.allow = NULL;
+    if (sequence->bias.query_stride > 0) masks.bias = NULL;
+    return !is_allowed(&masks, key);
+}

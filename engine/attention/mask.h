@@ -12,4 +12,7 @@ size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, att
 /* The same count without scores. */
 size_t attn_mask_count(const attn_sequence *sequence, size_t head, size_t row, attn_span keys);
 
+/* Whether a mask that is the same for every query of the head removes the key. */
+bool attn_mask_removes(const attn_sequence *sequence, size_t head, size_t key);
+
 #endif

@@ -1,6 +1,7 @@
 /* From a request to a plan: every size is checked and every byte counted here, before anything is allocated.
  * Reads sizes and selections only. Any thread. */
 #include "geometry.h"
+#include "row_statistics.h"
 
 #include "../base/size.h"
 
@@ -211,7 +212,8 @@ static void lay_out(attn_plan *plan, workspace *space) {
     bool projected = !attn_layer_is_parameter_free(layer);
     bool want_v = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_PROJECTIONS);
     plan->at_q = plan->at_k = plan->at_v = plan->at_context = plan->at_outputs = plan->at_maps =
-        plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = SIZE_MAX;
+        plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = plan->at_sums =
+            plan->at_mass = plan->at_seen = SIZE_MAX;
     size_t q = product(space, plan->total_queries, layer->heads * plan->head_dim);
     size_t k = product(space, plan->total_keys, layer->kv_heads * plan->head_dim);
     size_t v = product(space, plan->total_keys, layer->kv_heads * plan->value_dim);
@@ -241,6 +243,13 @@ static void lay_out(attn_plan *plan, workspace *space) {
         plan->at_top_rest = reserve(space, plan->map_rows);
         plan->result_floats = sum(space, plan->result_floats, sum(space, plan->map_floats, plan->map_rows));
     }
+    if (r->want & ATTN_WANT_STATISTICS) {
+        size_t sums = sizeof(attn_statistic_sums) / sizeof(float);
+        plan->at_sums = reserve(space, product(space, plan->statistic_sums, sums));
+        plan->at_mass =
+            reserve(space, product(space, plan->statistic_columns, sizeof(uint64_t) / sizeof(float)));
+        plan->at_seen = reserve(space, plan->statistic_columns);
+    }
     if (r->want & ATTN_WANT_PROJECTIONS)
         plan->result_floats = sum(space, plan->result_floats, sum(space, q, sum(space, k, v)));
     if (plan->attention_tiles > 0)
@@ -254,7 +263,9 @@ static void measure_attention(attn_plan *plan, workspace *space) {
     const attn_layer *layer = r->layer;
     size_t widest = 0, longest = 0;
     plan->map_heads = r->average_heads ? 1 : r->heads ? r->head_count : layer->heads;
-    bool attends = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES);
+    size_t chosen = r->heads ? r->head_count : layer->heads;
+    plan->statistic_heads = r->want & ATTN_WANT_STATISTICS ? chosen : 0;
+    bool attends = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_STATISTICS);
     double per_score =
         2.0 * (double)plan->head_dim + (r->want & ATTN_WANT_OUTPUTS ? 2.0 * (double)plan->value_dim : 0);
     for (size_t n = 0; n < r->sequence_count; n++) {
@@ -266,6 +277,10 @@ static void measure_attention(attn_plan *plan, workspace *space) {
         widest = max_of(widest, width);
         longest = max_of(longest, s->queries);
         size_t blocks = attn_row_blocks(plan, s->queries);
+        plan->statistic_sums =
+            sum(space, plan->statistic_sums, product(space, blocks, plan->statistic_heads));
+        plan->statistic_columns =
+            sum(space, plan->statistic_columns, product(space, width, plan->statistic_heads));
         if (attends)
             plan->attention_tiles =
                 sum(space, plan->attention_tiles, product(space, blocks, attn_block_tiles(plan)));

@@ -39,6 +39,8 @@ typedef struct attn_sequence {
     const uint8_t *padding; /* S booleans, non-zero = ignore this key; NULL: none */
     attn_mask mask;
     attn_bias bias;
+    const uint32_t
+        *tokens; /* S numbers below 2³² − 1, equal for equal tokens: for statistics; NULL: not known */
 } attn_sequence;
 
 /* What to return, or-ed. */
@@ -47,6 +49,7 @@ enum {
     ATTN_WANT_MAPS = 2,
     ATTN_WANT_SCORES = 4,
     ATTN_WANT_PROJECTIONS = 8,
+    ATTN_WANT_STATISTICS = 16, /* of the chosen heads, over all queries */
 };
 
 /* All memory is borrowed and must stay unchanged until the run is freed. */
@@ -78,6 +81,7 @@ typedef struct attn_request {
     bool average_heads; /* maps are the mean over the chosen heads, without the H axis; not with scores */
     size_t top_k; /* k >= 1: maps (and scores beside them) as the k largest weights of each row; 0: whole
                            rows */
+    uint64_t statistics; /* with ATTN_WANT_STATISTICS: which, or-ed ATTN_STATISTIC(…) (statistics.h) */
 } attn_request;
 
 /* A checked request: what will be done, where in the workspace, and what it costs. A plain value: may be
@@ -87,20 +91,24 @@ typedef struct attn_plan {
     attn_request request;
     size_t head_dim; /* dk, dv and d_out of this request (a parameter-free layer has none of its own) */
     size_t value_dim, d_out;
-    size_t workers;       /* for how many workers scratch memory is counted */
-    size_t total_queries; /* ΣL */
-    size_t total_keys;    /* ΣS */
-    size_t map_heads;     /* H' of the maps: how many are chosen, or 1 for their mean */
-    size_t map_rows;      /* rows of the maps asked for, all sequences and heads together */
-    size_t map_floats;    /* in those rows */
-    size_t result_floats; /* of everything asked for */
-    size_t bytes;         /* of the one allocation that attn_run_new makes, exactly */
-    double flops;         /* multiplications and additions of the products that are computed */
+    size_t workers;           /* for how many workers scratch memory is counted */
+    size_t total_queries;     /* ΣL */
+    size_t total_keys;        /* ΣS */
+    size_t map_heads;         /* H' of the maps: how many are chosen, or 1 for their mean */
+    size_t map_rows;          /* rows of the maps asked for, all sequences and heads together */
+    size_t map_floats;        /* in those rows */
+    size_t result_floats;     /* of everything asked for */
+    size_t statistic_heads;   /* whose statistics are wanted */
+    size_t statistic_sums;    /* row blocks of such heads, over all sequences */
+    size_t statistic_columns; /* columns of such heads' maps, likewise */
+    size_t bytes;             /* of the one allocation that attn_run_new makes, exactly */
+    double flops;             /* multiplications and additions of the products that are computed */
 
     /* Where things lie in the workspace, in floats; SIZE_MAX: not there. */
     size_t at_q, at_k, at_v, at_context, at_outputs, at_maps, at_scores, at_scratch;
     size_t at_top_keys, at_top_rest;
-    size_t scratch_floats; /* of one worker */
+    size_t at_sums, at_mass, at_seen; /* statistics: sums of each head's row blocks; columns */
+    size_t scratch_floats;            /* of one worker */
     size_t attention_tiles, projection_tiles, output_tiles;
 } attn_plan;
 

@@ -51,7 +51,10 @@ static void fill_places(attn_run *run) {
         size_t map_rows = run->plan.map_heads * attn_map_rows(&run->plan, s);
         at.map_row += map_rows;
         at.map += map_rows * attn_map_width(&run->plan, s);
-        at.tile += attn_row_blocks(&run->plan, s->queries) * attn_block_tiles(&run->plan);
+        size_t blocks = attn_row_blocks(&run->plan, s->queries);
+        at.tile += blocks * attn_block_tiles(&run->plan);
+        at.sums += blocks * run->plan.statistic_heads;
+        at.column += (s->keys + r->layer->extra_keys) * run->plan.statistic_heads;
     }
     run->places[r->sequence_count] = at;
 }
@@ -74,6 +77,14 @@ static void fill_tables(attn_run *run) {
     if (run->query_slots) fill_slots(run->query_slots, longest_queries(r), r->queries, r->query_count);
 }
 
+/* Columns are added to; sums are written once. */
+static void clear_columns(attn_run *run) {
+    if (!(run->plan.request.want & ATTN_WANT_STATISTICS)) return;
+    size_t columns = run->plan.statistic_columns;
+    memset(run->floats + run->plan.at_mass, 0, columns * sizeof(uint64_t));
+    memset(run->floats + run->plan.at_seen, 0, columns * sizeof(uint32_t));
+}
+
 attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error) {
     attn_run *run = aligned_alloc(LINE, plan->bytes);
     if (!run)
@@ -84,6 +95,7 @@ attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error)
     bool overflow = false;
     run->floats = (float *)((char *)run + attn_run_header_bytes(plan, &overflow));
     fill_tables(run);
+    clear_columns(run);
     run->projection_count = attn_plan_projections(plan, run->floats, run->projections);
     attn_plan_output(plan, run->floats, &run->output);
     *out = run;

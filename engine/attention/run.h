@@ -3,6 +3,7 @@
 #define ATTN_ATTENTION_RUN_H
 
 #include "geometry.h"
+#include "row_statistics.h"
 
 #include <stdatomic.h>
 
@@ -13,6 +14,8 @@ typedef struct attn_place {
     size_t map_row;     /* its first row among the maps' (and the scores') */
     size_t map;         /* its first float among the maps (and among the scores) */
     size_t tile;        /* its first attention tile */
+    size_t sums;        /* its first row block's sums among the statistics' */
+    size_t column;      /* its first column among theirs */
     attn_span unpadded; /* its keys without those that padding hides at either end: they cost nothing */
 } attn_place;
 
@@ -40,6 +43,12 @@ struct attn_run {
  * wanted. The first keeps whole rows of scores, the second is for plans that are online. */
 void attn_tile_run(attn_run *run, size_t tile, size_t worker);
 void attn_online_run(attn_run *run, size_t tile, size_t worker);
+
+/* What the row block of the head at `slot` adds to its statistics: written by its tile, read when all have ended. */
+attn_statistic_sums *attn_run_statistic_sums(const attn_run *run, size_t sequence, size_t slot, size_t block);
+/* Adds to a head's columns. In whole units of 2⁻³², so that the order in which tiles do so changes nothing. */
+void attn_run_add_columns(attn_run *run, size_t sequence, size_t slot, const double *mass,
+                          const uint32_t *seen);
 
 /* Row-major matrices as the tile sees them: the first row and head, and the floats from row to row. */
 typedef struct attn_matrix {

@@ -23,6 +23,7 @@ typedef struct row_block {
     size_t width;  /* w */
     float *mean;   /* r × w, behind the block's scratch: the sum over heads so far; NULL: no mean wanted */
     float *scores; /* w: one row's scores, kept for top_k; NULL: not wanted */
+    float *statistics; /* scratch memory for them; NULL: not wanted */
     size_t rows_without_keys;
     bool finite; /* everything asked for so far */
 } row_block;
@@ -30,8 +31,9 @@ typedef struct row_block {
 /* One head of the block. */
 typedef struct head_rows {
     size_t head;
-    size_t slot;    /* of the head among the maps, or SIZE_MAX */
-    float *weights; /* r × w: scores, then weights */
+    size_t slot;                     /* of the head among the maps, or SIZE_MAX */
+    float *weights;                  /* r × w: scores, then weights */
+    attn_row_statistics *statistics; /* NULL: not wanted */
 } head_rows;
 
 /* Rows of the largest block of a request. */
@@ -43,8 +45,14 @@ size_t attn_tile_scratch(const attn_plan *plan, size_t rows, size_t widest, bool
     size_t copies = plan->request.average_heads ? 2 : 1, block = 0, total = 0;
     bool fits = attn_size_mul(block_rows(rows) * copies, widest, &block) &&
                 attn_size_add(block, widest, &total) && attn_size_add(total, ATTN_ALIGN_FLOATS, &total);
+    total &= ~(size_t)(ATTN_ALIGN_FLOATS - 1);
+    fits = fits && attn_size_add(total, attn_statistics_scratch(plan, widest, overflow), &total);
     if (!fits) *overflow = true;
-    return total & ~(size_t)(ATTN_ALIGN_FLOATS - 1);
+    return total;
+}
+
+size_t attn_statistics_scratch(const attn_plan *plan, size_t widest, bool *overflow) {
+    return plan->request.want & ATTN_WANT_STATISTICS ? attn_row_statistics_scratch(widest, overflow) : 0;
 }
 
 static row_block make_block(attn_run *run, size_t tile, size_t worker) {
@@ -54,6 +62,10 @@ static row_block make_block(attn_run *run, size_t tile, size_t worker) {
     float *behind = b.at.scratch + block_rows(b.at.sequence->queries) * b.width;
     if (r->average_heads) b.mean = behind;
     if (r->top_k > 0 && (r->want & ATTN_WANT_SCORES)) b.scores = behind;
+    bool overflow = false; /* the plan has looked */
+    if (r->want & ATTN_WANT_STATISTICS)
+        b.statistics =
+            b.at.scratch + b.at.plan->scratch_floats - attn_statistics_scratch(b.at.plan, b.width, &overflow);
     return b;
 }
 
@@ -161,11 +173,14 @@ static void finish_row(row_block *b, const head_rows *h, size_t row) {
     size_t allowed = mask_row(b, h->head, row, keys, weights);
     b->rows_without_keys += allowed == 0;
     emit_scores(b, h, row, weights, allowed);
-    if (!(b->at.request->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS))) return;
+    if (h->statistics) attn_row_statistics_scores(h->statistics, row, keys, allowed, weights);
+    if (!(b->at.request->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_STATISTICS))) return;
     attn_softmax came = weigh_row(b, keys, weights);
     /* A row whose every visible score fell below float32's range has a maximum that float32 cannot tell. */
     bool is_lost = allowed > 0 && came == ATTN_SOFTMAX_EMPTY;
     if (came == ATTN_SOFTMAX_NOT_FINITE || is_lost) b->finite = false;
+    if (h->statistics && came == ATTN_SOFTMAX_DONE)
+        attn_row_statistics_weights(h->statistics, row, keys, allowed, weights);
     if (!b->mean)
         emit_weights(b, h->slot, row, weights);
     else if (h->slot != SIZE_MAX)
@@ -205,6 +220,13 @@ static void count_rows_without_keys(row_block *b, size_t head) {
             attn_mask_count(b->at.sequence, head, row, attn_block_row_keys(&b->at, row)) == 0;
 }
 
+static void give_statistics(const row_block *b, const head_rows *h) {
+    attn_run *run = b->at.run;
+    size_t sequence = (size_t)(b->at.sequence - b->at.request->sequences);
+    *attn_run_statistic_sums(run, sequence, h->slot, b->at.rows.begin / ATTN_TILE_ROWS) = h->statistics->sums;
+    attn_run_add_columns(run, sequence, h->slot, h->statistics->mass, h->statistics->seen);
+}
+
 static void run_head(row_block *b, size_t head) {
     head_rows h = make_head(b, head);
     bool outputs = b->at.request->want & ATTN_WANT_OUTPUTS;
@@ -212,9 +234,15 @@ static void run_head(row_block *b, size_t head) {
         count_rows_without_keys(b, head);
         return;
     }
+    attn_row_statistics statistics;
+    if (b->statistics && h.slot != SIZE_MAX) {
+        attn_row_statistics_begin(&statistics, b->at.request, b->at.sequence, head, b->statistics);
+        h.statistics = &statistics;
+    }
     compute_scores(b, &h);
     for (size_t row = b->at.rows.begin; row < b->at.rows.end; row++)
         finish_row(b, &h, row);
+    if (h.statistics) give_statistics(b, &h);
     if (outputs) compute_context(b, &h);
 }
 
