@@ -209,13 +209,15 @@ bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size
 }
 
 static void rows_done(srv_rows *rows) {
-    free(rows->data);
+    if (!rows->is_borrowed) free(rows->data);
     free(rows->lengths);
 }
 
 static void grid_done(srv_grid *grid) {
-    free(grid->flags);
-    free(grid->numbers);
+    if (!grid->is_borrowed) {
+        free(grid->flags);
+        free(grid->numbers);
+    }
     free(grid->blocks);
 }
 

@@ -8,11 +8,12 @@
 
 /* One of inputs, context, values: ΣL rows of `width` numbers, packed. */
 typedef struct srv_rows {
-    float *data; /* NULL: absent */
+    float *data;      /* NULL: absent */
+    bool is_borrowed; /* the body's, not to be written to */
     size_t count, width;
     size_t *lengths; /* rows of each sequence */
     size_t sequences;
-    bool binary, list; /* from a base64 object; from a list of them */
+    bool binary, list; /* from a tensor with a shape; from a list of them */
     /* The first row that is not as wide as the first one: told when the layer's width is known. 0: none. */
     size_t odd_width, odd_sequence, odd_row;
 } srv_rows;
@@ -26,9 +27,10 @@ typedef struct srv_block {
 typedef struct srv_grid {
     uint8_t *flags;    /* a mask's elements, or … */
     float *numbers;    /* … a bias's; both NULL: absent */
+    bool is_borrowed;  /* they are the body's, not to be written to */
     srv_block *blocks; /* one for every sequence; all the same where the batch axis broadcasts */
     size_t rank;       /* of one sequence's part: 1 … 3 */
-    bool binary, list; /* from a base64 object; from a list of them */
+    bool binary, list; /* from a tensor with a shape; from a list of them */
 } srv_grid;
 
 /* The integers of `lengths` or `context_lengths`. */

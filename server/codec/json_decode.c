@@ -59,12 +59,19 @@ static bool check_served(const srv_field *table, const json_t *object, const srv
         if (table->members != NULL) {
             const json_t *members = json_object_get(object, table->name);
             if (!check_served(table->members, members, &inside, ask)) return false;
-        } else if (table->set == NULL && given(ask, object, table) != NULL) {
+        } else if (table->set == NULL && table->take == NULL && given(ask, object, table) != NULL) {
             return srv_place_fail(&inside, &ask->problem, SRV_NOT_SUPPORTED,
                                   "'%s' is not served by this version", table->name);
         }
     }
     return true;
+}
+
+static bool set_field(const srv_field *field, srv_ask *ask, json_t *value, const srv_place *place) {
+    if (field->take == NULL) return field->set(ask, value, place);
+    srv_given tensors = {0};
+    if (!srv_json_tensors(value, &tensors.tensors)) tensors.nested = value;
+    return field->take(ask, &tensors, place);
 }
 
 static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const json_t *object,
@@ -75,7 +82,7 @@ static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const
         srv_place inside = {place, field->name, 0};
         json_t *value = given(ask, object, field);
         if (field->members == NULL) {
-            if (value != NULL && !field->set(ask, value, &inside)) return false;
+            if (value != NULL && !set_field(field, ask, value, &inside)) return false;
         } else if (value != NULL && !json_is_object(value)) {
             return srv_place_fail(&inside, &ask->problem, SRV_WRONG_TYPE, "found %s; an object is expected",
                                   srv_json_found(value, found));

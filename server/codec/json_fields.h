@@ -3,7 +3,7 @@
 #ifndef SRV_CODEC_JSON_FIELDS_H
 #define SRV_CODEC_JSON_FIELDS_H
 
-#include "json_walk.h"
+#include "tensor.h"
 
 /* What a field is as a query parameter. */
 typedef enum srv_field_kind {
@@ -19,9 +19,10 @@ typedef enum srv_field_kind {
 
 typedef struct srv_field {
     const char *name;
-    srv_json_setter *set;            /* NULL without members: of the contract, not served yet */
+    srv_json_setter *set;            /* neither this nor the others: of the contract, not served yet */
     const struct srv_field *members; /* of an object, ended by a NULL name */
     srv_field_kind kind;
+    srv_tensor_setter *take; /* of a tensor, where `set` is NULL */
 } srv_field;
 
 /* In the order in which they are read: what others need stands first; ended by a NULL name. `return`, whose

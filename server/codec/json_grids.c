@@ -1,10 +1,9 @@
-/* The decoder's masks and bias: (sequences ×) (heads ×) (queries ×) keys, axes of 1 broadcast; nested lists,
- * one base64 object, or a list of them in which each is one sequence's part.
+/* The masks and the bias: (sequences ×) (heads ×) (queries ×) keys, axes of 1 broadcast; nested lists, one
+ * tensor, or a list of them in which each is one sequence's part.
  *
  * Which axes a rank has never depends on sizes. In a batch of sequences of different lengths a grid is a list
  * with one part for every sequence. The head axis is compared with H when the layer is known. */
-#include "json_tensor.h"
-#include "json_walk.h"
+#include "tensor.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,7 +219,9 @@ static bool read_packed(reader *in, const json_t *list, const srv_place *place) 
 
 static bool allocate(srv_ask *ask, srv_grid *grid, const grid_kind *kind, size_t elements) {
     grid->blocks = calloc(ask->request.sequence_count, sizeof *grid->blocks);
-    if (kind->read == read_number) {
+    if (grid->is_borrowed) {
+        /* the elements lie where they are */
+    } else if (kind->read == read_number) {
         grid->numbers = calloc(elements, sizeof *grid->numbers);
     } else {
         grid->flags = calloc(elements, sizeof *grid->flags);
@@ -296,14 +297,25 @@ static bool is_flags(const reader *in) {
     return in->kind->read != read_number;
 }
 
-/* The whole grid as one object: for sequences of one length only, or packed. */
-static bool read_tensor(reader *in, json_t *value, const srv_place *place) {
+/* Leaves the elements of the tensor where they are, if they can stay there. */
+static void borrow(reader *in, const srv_tensor *tensor) {
+    if (is_flags(in)) {
+        in->grid->flags = srv_tensor_flags_in_place(tensor);
+    } else {
+        in->grid->numbers = srv_tensor_floats_in_place(tensor);
+    }
+    in->grid->is_borrowed = in->grid->flags != NULL || in->grid->numbers != NULL;
+}
+
+/* The whole grid as one tensor: for sequences of one length only, or packed. */
+static bool read_tensor(reader *in, const srv_tensors *given, const srv_place *place) {
     srv_tensor tensor;
     srv_place shape = {place, "shape", 0};
     if (in->situation == RAGGED_BATCH)
         return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH, "found one tensor; expected %s",
                               in->kind->accepted[RAGGED_BATCH]);
-    if (!srv_json_tensor(value, place, &in->ask->problem, is_flags(in), &tensor)) return false;
+    if (!given->at(given, 0, place, &in->ask->problem, is_flags(in), &tensor)) return false;
+    borrow(in, &tensor);
     const size_t *axes = tensor.shape;
     size_t rank = tensor.rank, parts = 1;
     if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 && axes[0] == 1) {
@@ -323,9 +335,9 @@ static bool read_tensor(reader *in, json_t *value, const srv_place *place) {
     return decode(in, &tensor, place, 0);
 }
 
-/* One object for each sequence: first all of them for the size, then each for its data. */
-static bool read_tensors(reader *in, json_t *value, const srv_place *place) {
-    size_t parts = json_array_size(value), elements = 0;
+/* One tensor for each sequence: first all of them for the size, then each for its data. */
+static bool read_tensors(reader *in, const srv_tensors *given, const srv_place *place) {
+    size_t parts = given->count, elements = 0;
     srv_problem *problem = &in->ask->problem;
     srv_tensor tensor;
     if (batch_axes(in->situation) == 0)
@@ -333,18 +345,18 @@ static bool read_tensors(reader *in, json_t *value, const srv_place *place) {
                               in->kind->accepted[in->situation]);
     for (size_t i = 0; i < parts; i++) {
         srv_place part = {place, NULL, i}, shape = {&part, "shape", 0};
-        if (!srv_json_tensor(json_array_get(value, i), &part, problem, is_flags(in), &tensor)) return false;
+        if (!given->at(given, i, &part, problem, is_flags(in), &tensor)) return false;
         if (i > 0 && tensor.rank != in->grid->rank)
             return srv_place_fail(&shape, problem, SRV_SHAPE_MISMATCH,
                                   "found rank %zu; the first one has rank %zu", tensor.rank, in->grid->rank);
         if (i == 0 && !check_rank(in, &shape, tensor.rank + 1)) return false;
-        elements += tensor.count; /* their texts are in memory, so the sum fits */
+        elements += tensor.count; /* their data is in memory, so the sum fits */
     }
     if (!check_parts(in, place, parts) || !allocate(in->ask, in->grid, in->kind, elements)) return false;
     for (size_t i = 0; i < parts; i++) {
         srv_place part = {place, NULL, i}, shape = {&part, "shape", 0};
         size_t at = in->used;
-        if (!srv_json_tensor(json_array_get(value, i), &part, problem, is_flags(in), &tensor) ||
+        if (!given->at(given, i, &part, problem, is_flags(in), &tensor) ||
             !place_part(in, tensor.shape, &shape, i, like_first(in, i)) || !decode(in, &tensor, &part, at))
             return false;
     }
@@ -352,26 +364,26 @@ static bool read_tensors(reader *in, json_t *value, const srv_place *place) {
     return true;
 }
 
-static bool read_grid(srv_ask *ask, json_t *value, const srv_place *place, const grid_kind *kind,
+static bool read_grid(srv_ask *ask, const srv_given *given, const srv_place *place, const grid_kind *kind,
                       srv_grid *grid) {
     reader in = {ask, kind, grid, situation_of(ask), 0};
     if (in.situation == PACKED_BATCH && kind != &padding_kind)
         return srv_place_fail(place, &ask->problem, SRV_CONFLICT,
                               "'%s' beside 'lengths'; a packed batch takes key_padding_mask only",
                               place->name);
-    grid->list = srv_json_is_tensor_list(value);
-    grid->binary = grid->list || srv_json_is_tensor(value);
-    if (grid->list) return read_tensors(&in, value, place);
-    return grid->binary ? read_tensor(&in, value, place) : read_nested(&in, value, place);
+    if (given->nested != NULL) return read_nested(&in, given->nested, place);
+    grid->binary = true;
+    grid->list = given->tensors.is_list;
+    return grid->list ? read_tensors(&in, &given->tensors, place) : read_tensor(&in, &given->tensors, place);
 }
 
-bool srv_json_set_padding(srv_ask *ask, json_t *value, const srv_place *place) {
-    return read_grid(ask, value, place, &padding_kind, &ask->storage->padding);
+bool srv_set_padding(srv_ask *ask, const srv_given *given, const srv_place *place) {
+    return read_grid(ask, given, place, &padding_kind, &ask->storage->padding);
 }
 
-bool srv_json_set_mask(srv_ask *ask, json_t *value, const srv_place *place) {
+bool srv_set_mask(srv_ask *ask, const srv_given *given, const srv_place *place) {
     srv_grid *mask = &ask->storage->mask;
-    if (!read_grid(ask, value, place, &mask_kind, mask)) return false;
+    if (!read_grid(ask, given, place, &mask_kind, mask)) return false;
     if (mask->rank == 1 && ask->storage->padding.flags != NULL)
         return srv_place_fail(
             place, &ask->problem, SRV_CONFLICT,
@@ -380,6 +392,6 @@ bool srv_json_set_mask(srv_ask *ask, json_t *value, const srv_place *place) {
     return true;
 }
 
-bool srv_json_set_bias(srv_ask *ask, json_t *value, const srv_place *place) {
-    return read_grid(ask, value, place, &bias_kind, &ask->storage->bias);
+bool srv_set_bias(srv_ask *ask, const srv_given *given, const srv_place *place) {
+    return read_grid(ask, given, place, &bias_kind, &ask->storage->bias);
 }

@@ -1,8 +1,6 @@
-/* The decoder's tensors of rows: inputs, context, values, as nested lists, as one base64 object or as a list
- * of them. Sequences may differ in length; rows of one tensor may not differ in width, which is told when the
+/* The tensors of rows: inputs, context, values, as nested lists, as one tensor or as a list of them. Sequences may differ in length; rows of one tensor may not differ in width, which is told when the
  * layer's own width is known. With `lengths` the rows of a rank-2 tensor are those of all sequences. */
-#include "json_tensor.h"
-#include "json_walk.h"
+#include "tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,11 +15,12 @@ typedef struct reader {
     const srv_lengths *lengths; /* NULL: not packed */
 } reader;
 
+/* Room for the sequences' lengths and, unless the rows lie somewhere already, for their numbers. */
 static bool allocate(reader *in, size_t sequences, size_t numbers) {
     srv_rows *rows = in->rows;
     rows->sequences = sequences;
     rows->lengths = calloc(sequences, sizeof *rows->lengths);
-    rows->data = calloc(numbers, sizeof *rows->data);
+    if (rows->data == NULL) rows->data = calloc(numbers, sizeof *rows->data);
     if (rows->lengths != NULL && rows->data != NULL) return true;
     return srv_problem_set(in->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for '%s'",
                            in->place->name);
@@ -111,17 +110,19 @@ static bool read_nested(reader *in, const json_t *value, bool *single) {
     return true;
 }
 
-static bool read_tensor(reader *in, json_t *value, bool *single) {
+static bool read_tensor(reader *in, const srv_tensors *given, bool *single) {
     srv_tensor tensor;
     srv_rows *rows = in->rows;
     srv_place shape = {in->place, "shape", 0};
-    if (!srv_json_tensor(value, in->place, in->problem, false, &tensor)) return false;
+    if (!given->at(given, 0, in->place, in->problem, false, &tensor)) return false;
     if (!check_rank(in, &shape, tensor.rank, ATTN_MAX_RANK)) return false;
     *single = tensor.rank == 2 && in->lengths == NULL;
     size_t sequences = in->lengths != NULL ? in->lengths->count : *single ? 1 : tensor.shape[0];
     rows->binary = true;
     rows->width = tensor.shape[tensor.rank - 1];
     rows->count = tensor.count / rows->width;
+    rows->data = srv_tensor_floats_in_place(&tensor);
+    rows->is_borrowed = rows->data != NULL;
     if (!allocate(in, sequences, tensor.count)) return false;
     if (tensor.rank == 2 && !cut(in, &shape, rows->count)) return false;
     for (size_t i = 0; tensor.rank == 3 && i < sequences; i++)
@@ -130,16 +131,17 @@ static bool read_tensor(reader *in, json_t *value, bool *single) {
 }
 
 /* One sequence of a list of tensors. */
-static bool read_listed(reader *in, json_t *value, const srv_place *place, srv_tensor *out) {
+static bool read_listed(reader *in, const srv_tensors *given, size_t index, const srv_place *place,
+                        srv_tensor *out) {
     srv_place shape = {place, "shape", 0};
-    if (!srv_json_tensor(value, place, in->problem, false, out)) return false;
+    if (!given->at(given, index, place, in->problem, false, out)) return false;
     if (out->rank == 2) return true;
     return srv_place_fail(&shape, in->problem, SRV_SHAPE_MISMATCH,
                           "found rank %zu; expected L×D numbers for each sequence of a list", out->rank);
 }
 
-static bool read_tensors(reader *in, json_t *value, bool *single) {
-    size_t count = json_array_size(value), numbers = 0;
+static bool read_tensors(reader *in, const srv_tensors *given, bool *single) {
+    size_t count = given->count, numbers = 0;
     srv_rows *rows = in->rows;
     srv_tensor tensor;
     *single = false;
@@ -149,14 +151,14 @@ static bool read_tensors(reader *in, json_t *value, bool *single) {
                               "found a list of tensors; expected %s", expected_packed);
     for (size_t i = 0; i < count; i++) {
         srv_place place = {in->place, NULL, i};
-        if (!read_listed(in, json_array_get(value, i), &place, &tensor)) return false;
+        if (!read_listed(in, given, i, &place, &tensor)) return false;
         if (!check_width(rows, tensor.shape[1], i, 0)) return false;
-        numbers += tensor.count; /* their texts are in memory, so the sum fits */
+        numbers += tensor.count; /* their data is in memory, so the sum fits */
     }
     if (!allocate(in, count, numbers)) return false;
     for (size_t i = 0; i < count; i++) {
         srv_place place = {in->place, NULL, i};
-        if (!read_listed(in, json_array_get(value, i), &place, &tensor)) return false;
+        if (!read_listed(in, given, i, &place, &tensor)) return false;
         float *out = rows->data + rows->count * rows->width;
         if (!srv_tensor_floats(&tensor, &place, in->problem, false, out)) return false;
         rows->lengths[i] = tensor.shape[0];
@@ -165,17 +167,17 @@ static bool read_tensors(reader *in, json_t *value, bool *single) {
     return true;
 }
 
-static bool read_rows(srv_ask *ask, json_t *value, const srv_place *place, const srv_lengths *lengths,
-                      srv_rows *rows, bool *single) {
+static bool read_rows(srv_ask *ask, const srv_given *given, const srv_place *place,
+                      const srv_lengths *lengths, srv_rows *rows, bool *single) {
     reader in = {rows, &ask->problem, place, ask->packed ? lengths : NULL};
-    if (srv_json_is_tensor(value)) return read_tensor(&in, value, single);
-    if (srv_json_is_tensor_list(value)) return read_tensors(&in, value, single);
-    return read_nested(&in, value, single);
+    if (given->nested != NULL) return read_nested(&in, given->nested, single);
+    return given->tensors.is_list ? read_tensors(&in, &given->tensors, single)
+                                  : read_tensor(&in, &given->tensors, single);
 }
 
-bool srv_json_set_inputs(srv_ask *ask, json_t *value, const srv_place *place) {
+bool srv_set_inputs(srv_ask *ask, const srv_given *given, const srv_place *place) {
     srv_rows *rows = &ask->storage->inputs;
-    if (!read_rows(ask, value, place, &ask->storage->lengths, rows, &ask->single)) return false;
+    if (!read_rows(ask, given, place, &ask->storage->lengths, rows, &ask->single)) return false;
     attn_sequence *sequences = calloc(rows->sequences, sizeof *sequences);
     if (sequences == NULL)
         return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
@@ -191,7 +193,7 @@ bool srv_json_set_inputs(srv_ask *ask, json_t *value, const srv_place *place) {
 }
 
 /* A second tensor must have the rank and the number of sequences of inputs. */
-static bool read_beside(srv_ask *ask, json_t *value, const srv_place *place, srv_rows *rows) {
+static bool read_beside(srv_ask *ask, const srv_given *given, const srv_place *place, srv_rows *rows) {
     bool single;
     const srv_lengths *lengths = &ask->storage->context_lengths;
     if (ask->packed && lengths->list == NULL) {
@@ -199,7 +201,7 @@ static bool read_beside(srv_ask *ask, json_t *value, const srv_place *place, srv
         return srv_place_fail(&missing, &ask->problem, SRV_MISSING_FIELD,
                               "'%s' beside 'lengths'; 'context_lengths' is required", place->name);
     }
-    if (!read_rows(ask, value, place, lengths, rows, &single)) return false;
+    if (!read_rows(ask, given, place, lengths, rows, &single)) return false;
     if (single != ask->single)
         return srv_place_fail(place, &ask->problem, SRV_SHAPE_MISMATCH, "found rank %d; inputs has rank %d",
                               single ? 2 : 3, ask->single ? 2 : 3);
@@ -209,9 +211,9 @@ static bool read_beside(srv_ask *ask, json_t *value, const srv_place *place, srv
     return true;
 }
 
-bool srv_json_set_context(srv_ask *ask, json_t *value, const srv_place *place) {
+bool srv_set_context(srv_ask *ask, const srv_given *given, const srv_place *place) {
     srv_rows *rows = &ask->storage->context;
-    if (!read_beside(ask, value, place, rows)) return false;
+    if (!read_beside(ask, given, place, rows)) return false;
     for (size_t i = 0; i < rows->sequences; i++)
         ask->storage->sequences[i].keys = rows->lengths[i];
     ask->request.context = rows->data;
@@ -219,12 +221,12 @@ bool srv_json_set_context(srv_ask *ask, json_t *value, const srv_place *place) {
     return true;
 }
 
-bool srv_json_set_values(srv_ask *ask, json_t *value, const srv_place *place) {
+bool srv_set_values(srv_ask *ask, const srv_given *given, const srv_place *place) {
     srv_rows *rows = &ask->storage->values;
     if (ask->request.context == NULL)
         return srv_place_fail(place, &ask->problem, SRV_CONFLICT,
                               "'values' without 'context'; keys of their own are expected beside them");
-    if (!read_beside(ask, value, place, rows)) return false;
+    if (!read_beside(ask, given, place, rows)) return false;
     for (size_t i = 0; i < rows->sequences; i++) {
         srv_place sequence = {place, NULL, i};
         if (rows->lengths[i] != ask->storage->context.lengths[i])

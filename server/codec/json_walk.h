@@ -55,10 +55,6 @@ srv_json_setter srv_json_set_timeout, srv_json_set_plan;
 srv_json_setter srv_json_set_positions, srv_json_set_context_positions;
 /* Before the tensors that they cut into sequences. */
 srv_json_setter srv_json_set_lengths, srv_json_set_context_lengths;
-/* inputs, context, values stand in this order in the table of fields, before masks and labels, which need the
- * lengths. */
-srv_json_setter srv_json_set_inputs, srv_json_set_context, srv_json_set_values;
-srv_json_setter srv_json_set_padding, srv_json_set_mask, srv_json_set_bias;
 srv_json_setter srv_json_set_tokens, srv_json_set_context_tokens;
 
 /* What several fields have to do with each other, after all have been read: conflicts, and hints for the

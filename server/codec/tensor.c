@@ -1,6 +1,5 @@
-/* base64 objects of a body (json_tensor.h). Data is decoded piece by piece, so that nothing but the result is
- * allocated. */
-#include "json_tensor.h"
+/* Tensors of a body (tensor.h). Data is decoded piece by piece, so that nothing but the result is allocated. */
+#include "tensor.h"
 
 #include "base64.h"
 
@@ -15,14 +14,6 @@ static const struct dtype {
     {"f32", ATTN_F32, false}, {"f16", ATTN_F16, false},  {"bf16", ATTN_BF16, false},
     {"f64", ATTN_F64, false}, {"bool", ATTN_BOOL, true}, {"u8", ATTN_U8, true},
 };
-
-bool srv_json_is_tensor(const json_t *value) {
-    return json_is_object(value);
-}
-
-bool srv_json_is_tensor_list(const json_t *value) {
-    return json_is_object(json_array_get(value, 0));
-}
 
 static const char *const names[] = {"dtype", "shape", "data"};
 
@@ -107,9 +98,11 @@ static bool check_size(const srv_tensor *tensor, const srv_place *place, srv_pro
                           wanted);
 }
 
-bool srv_json_tensor(json_t *value, const srv_place *place, srv_problem *problem, bool flags,
-                     srv_tensor *out) {
-    srv_tensor tensor = {0};
+static bool json_tensor_at(const srv_tensors *given, size_t index, const srv_place *place,
+                           srv_problem *problem, bool flags, srv_tensor *out) {
+    json_t *whole = (json_t *)(uintptr_t)given->from; /* looking up members takes one that is not const */
+    json_t *value = given->is_list ? json_array_get(whole, index) : whole;
+    srv_tensor tensor = {.is_text = true};
     char found[SRV_FOUND_SIZE];
     if (!json_is_object(value))
         return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; a base64 tensor is expected",
@@ -126,7 +119,35 @@ bool srv_json_tensor(json_t *value, const srv_place *place, srv_problem *problem
     return true;
 }
 
-/* Works through the data: decodes the piece that begins at character *at into `bytes`, whose number goes to
+bool srv_json_tensors(json_t *value, srv_tensors *out) {
+    bool is_list = json_is_object(json_array_get(value, 0));
+    if (!is_list && !json_is_object(value)) return false;
+    *out = (srv_tensors){.at = json_tensor_at,
+                         .count = is_list ? json_array_size(value) : 1,
+                         .is_list = is_list,
+                         .from = value};
+    return true;
+}
+
+static bool is_little_endian(void) {
+    const uint16_t one = 1;
+    unsigned char first;
+    memcpy(&first, &one, 1);
+    return first == 1;
+}
+
+float *srv_tensor_floats_in_place(const srv_tensor *tensor) {
+    uintptr_t at = (uintptr_t)tensor->data;
+    bool fits = !tensor->is_text && tensor->dtype == ATTN_F32 && at % _Alignof(float) == 0;
+    return fits && is_little_endian() ? (float *)at : NULL;
+}
+
+uint8_t *srv_tensor_flags_in_place(const srv_tensor *tensor) {
+    bool fits = !tensor->is_text && (tensor->dtype == ATTN_BOOL || tensor->dtype == ATTN_U8);
+    return fits ? (uint8_t *)(uintptr_t)tensor->data : NULL;
+}
+
+/* Works through base64: decodes the piece that begins at character *at into `bytes`, whose number goes to
  * *size. */
 static bool next_piece(const srv_tensor *tensor, const srv_place *place, srv_problem *problem, size_t *at,
                        unsigned char bytes[SRV_BASE64_BYTES], size_t *size) {
@@ -168,21 +189,55 @@ static bool fail_element(const srv_tensor *tensor, const srv_place *place, srv_p
                                 : "a number is expected");
 }
 
+/* Converts `count` elements, the first of which is number `first` of the tensor, and looks at what came out. */
+static bool take_floats(const srv_tensor *tensor, const srv_place *place, srv_problem *problem, bool masks,
+                        const unsigned char *bytes, size_t first, size_t count, float *out) {
+    size_t width = attn_dtype_bits(tensor->dtype) / 8;
+    if (bytes != (const unsigned char *)out) attn_dtype_to_f32(tensor->dtype, bytes, count, out);
+    for (size_t i = 0; i < count; i++) {
+        if (isfinite(out[i])) continue;
+        const unsigned char *element = bytes + i * width;
+        if (masks && isinf(out[i]) && out[i] < 0 && !is_too_large(tensor->dtype, element)) continue;
+        return fail_element(tensor, place, problem, masks, first + i, out[i], element);
+    }
+    return true;
+}
+
 bool srv_tensor_floats(const srv_tensor *tensor, const srv_place *place, srv_problem *problem, bool masks,
                        float *out) {
     unsigned char bytes[SRV_BASE64_BYTES];
     size_t size, done = 0, width = attn_dtype_bits(tensor->dtype) / 8;
+    if (!tensor->is_text)
+        return take_floats(tensor, place, problem, masks, (const unsigned char *)tensor->data, 0,
+                           tensor->count, out);
     for (size_t at = 0; at < tensor->data_size;) {
-        if (!next_piece(tensor, place, problem, &at, bytes, &size)) return false;
-        attn_dtype_to_f32(tensor->dtype, bytes, size / width, out + done);
-        for (size_t i = 0; i < size / width; i++) {
-            float value = out[done + i];
-            const unsigned char *element = bytes + i * width;
-            bool fine = isfinite(value) ||
-                        (masks && isinf(value) && value < 0 && !is_too_large(tensor->dtype, element));
-            if (!fine) return fail_element(tensor, place, problem, masks, done + i, value, element);
-        }
+        if (!next_piece(tensor, place, problem, &at, bytes, &size) ||
+            !take_floats(tensor, place, problem, masks, bytes, done, size / width, out + done))
+            return false;
         done += size / width;
+    }
+    return true;
+}
+
+/* A whole number of 1, 4 or 8 bytes as 0 or 1; any other as 2. */
+static uint8_t flag_at(const unsigned char *element, size_t width) {
+    for (size_t i = 1; i < width; i++)
+        if (element[i] != 0) return 2;
+    return element[0] > 1 ? 2 : element[0];
+}
+
+static bool take_flags(const srv_tensor *tensor, const srv_place *place, srv_problem *problem,
+                       const unsigned char *bytes, size_t first, size_t count, uint8_t *out) {
+    size_t width = attn_dtype_bits(tensor->dtype) / 8;
+    for (size_t i = 0; i < count; i++) {
+        const unsigned char *element = bytes + i * width;
+        uint8_t flag = flag_at(element, width);
+        if (flag > 1) {
+            srv_place inside = {place, "data", 0};
+            return srv_place_fail(&inside, problem, SRV_OUT_OF_RANGE,
+                                  "element %zu is neither 0 nor 1; a mask holds those", first + i);
+        }
+        if (element != out + i) out[i] = flag;
     }
     return true;
 }
@@ -190,14 +245,11 @@ bool srv_tensor_floats(const srv_tensor *tensor, const srv_place *place, srv_pro
 bool srv_tensor_flags(const srv_tensor *tensor, const srv_place *place, srv_problem *problem, uint8_t *out) {
     unsigned char bytes[SRV_BASE64_BYTES];
     size_t size, done = 0;
-    srv_place inside = {place, "data", 0};
-    for (size_t at = 0; at < tensor->data_size; done += size) {
-        if (!next_piece(tensor, place, problem, &at, bytes, &size)) return false;
-        for (size_t i = 0; i < size; i++)
-            if (bytes[i] > 1)
-                return srv_place_fail(&inside, problem, SRV_OUT_OF_RANGE,
-                                      "element %zu is %d; a mask holds 0 and 1", done + i, bytes[i]);
-        memcpy(out + done, bytes, size);
-    }
+    if (!tensor->is_text)
+        return take_flags(tensor, place, problem, (const unsigned char *)tensor->data, 0, tensor->count, out);
+    for (size_t at = 0; at < tensor->data_size; done += size) /* base64 has masks of bytes only */
+        if (!next_piece(tensor, place, problem, &at, bytes, &size) ||
+            !take_flags(tensor, place, problem, bytes, done, size, out + done))
+            return false;
     return true;
 }
