@@ -45,6 +45,7 @@ typedef struct cfg_settings {
     size_t listen_count;
     cfg_texts hosts;        /* names that a Host header may bear beside loopback's own */
     cfg_texts cors_origins; /* origins of web pages that may read answers */
+    char *keys_file;        /* who may ask; NULL: everybody */
     cfg_model *models;      /* in the order given: the first is the default model; none: the demo models */
     size_t model_count;
     size_t workers;     /* 0: one for each processor that this process may use */

@@ -123,11 +123,20 @@ static void texts_clear(cfg_texts *texts) {
     texts->count = 0;
 }
 
+static void set_text(cfg_draft *draft, const char *origin, const char *text, char **out) {
+    if (text[0] == '\0') {
+        cfg_problem(draft->problems, origin, "an empty value; a text belongs here");
+        return;
+    }
+    free(*out);
+    *out = copy(draft, text, strlen(text));
+}
+
 static cfg_source *texts_source(cfg_draft *draft, const cfg_texts *texts) {
     return texts == &draft->settings.hosts ? &draft->hosts_source : &draft->cors_origins_source;
 }
 
-static void set_text(cfg_draft *draft, cfg_source source, const char *origin, const char *text,
+static void add_text(cfg_draft *draft, cfg_source source, const char *origin, const char *text,
                      cfg_texts *texts) {
     cfg_source *before = texts_source(draft, texts);
     if (source != *before) texts_clear(texts);
@@ -250,7 +259,8 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
     case CFG_KIND_COUNT: set_count(draft, row, origin, text, (size_t *)(void *)place); break;
     case CFG_KIND_BYTES: set_bytes(draft, row, origin, text, (size_t *)(void *)place); break;
     case CFG_KIND_CHOICE: set_choice(draft, row, origin, text, (int *)(void *)place); break;
-    case CFG_KIND_TEXTS: set_text(draft, source, origin, text, (cfg_texts *)(void *)place); break;
+    case CFG_KIND_TEXT: set_text(draft, origin, text, (char **)(void *)place); break;
+    case CFG_KIND_TEXTS: add_text(draft, source, origin, text, (cfg_texts *)(void *)place); break;
     case CFG_KIND_LISTEN: set_listen(draft, source, origin, text); break;
     case CFG_KIND_MODEL: set_model(draft, source, origin, text); break;
     case CFG_KIND_HEADS:
@@ -259,6 +269,20 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
     }
     /* Heads come to count when their model is known. */
     if (row->kind != CFG_KIND_HEADS && row->kind != CFG_KIND_KV_HEADS) note_source(draft, row, source);
+}
+
+void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin) {
+    if (row->kind == CFG_KIND_TEXTS) {
+        cfg_texts *texts = (cfg_texts *)(void *)((char *)&draft->settings + row->offset);
+        texts_clear(texts);
+        *texts_source(draft, texts) = source;
+    } else if (row->kind == CFG_KIND_MODEL) {
+        models_clear(&draft->settings);
+        draft->models_source = source;
+    } else {
+        cfg_problem(draft->problems, origin, "an empty list; %s belongs here", row->value);
+    }
+    note_source(draft, row, source);
 }
 
 static bool is_list(const cfg_row *row) {
@@ -311,6 +335,7 @@ void cfg_settings_done(cfg_settings *settings) {
     models_clear(settings);
     texts_clear(&settings->hosts);
     texts_clear(&settings->cors_origins);
+    free(settings->keys_file);
     free(settings->hosts.items);
     free(settings->cors_origins.items);
     free(settings->listen);

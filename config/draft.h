@@ -35,6 +35,9 @@ void cfg_draft_init(cfg_draft *draft, cfg_problems *problems);
 void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
                    const char *text);
 
+/* Sets a list to nothing: what weaker sources have put into it goes. */
+void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin);
+
 /* The same for a comma-separated list where the row is one. */
 void cfg_draft_set_list(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
                         const char *text);

@@ -64,11 +64,18 @@ static void set_scalar(const reader *r, const cfg_row *row, const char *path, co
     cfg_draft_set(r->draft, row, CFG_FROM_FILE, origin, text);
 }
 
+static void set_empty(const reader *r, const cfg_row *row) {
+    char origin[ORIGIN_SIZE];
+    make_origin(r, row->path, origin);
+    cfg_draft_set_empty(r->draft, row, CFG_FROM_FILE, origin);
+}
+
 static void set_strings(const reader *r, const cfg_row *row, const json_t *list) {
     if (!json_is_array(list)) {
         wrong_type(r, row->path, list, "a list of strings");
         return;
     }
+    if (json_array_size(list) == 0) set_empty(r, row);
     for (size_t i = 0; i < json_array_size(list); i++) {
         char path[PATH_SIZE];
         snprintf(path, sizeof path, "%s[%zu]", row->path, i);
@@ -120,6 +127,7 @@ static void set_models(const reader *r, const cfg_row *row, json_t *list) {
         wrong_type(r, row->path, list, "a list of objects with name and path");
         return;
     }
+    if (json_array_size(list) == 0) set_empty(r, row);
     for (size_t i = 0; i < json_array_size(list); i++) {
         char path[PATH_SIZE];
         snprintf(path, sizeof path, "models[%zu]", i);

@@ -28,6 +28,8 @@ const cfg_row cfg_rows[] = {
     {CFG_KIND_TEXTS, "server.cors_origins", "--cors-origin", "ATTND_CORS_ORIGINS",
      "http://localhost:*,http://127.0.0.1:*", AT(cors_origins), 0, 0, NULL, "ORIGIN",
      "origin of web pages that may read answers; :* stands for any port, * for any origin but null"},
+    {CFG_KIND_TEXT, "auth.keys_file", "--keys-file", "ATTND_KEYS_FILE", NULL, AT(keys_file), 0, 0, NULL, "FILE",
+     "file of the API keys that requests must bear (`attnd key` makes entries for it); none: no key is needed"},
     {CFG_KIND_MODEL, "models", "--model", "ATTND_MODEL", NULL, AT(models), 0, 0, NULL, "NAME=PATH",
      "weights to serve, a .safetensors file or a folder; the first is the default model; none: the demo models"},
     {CFG_KIND_HEADS, "models[].heads", "--heads", "ATTND_HEADS", NULL, 0, 1, 65536, NULL, "NAME=H",

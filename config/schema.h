@@ -9,6 +9,7 @@ typedef enum cfg_kind {
     CFG_KIND_COUNT,    /* a whole number → size_t at offset */
     CFG_KIND_BYTES,    /* a whole number, with or without KiB, MiB, GiB → size_t at offset */
     CFG_KIND_CHOICE,   /* one of choices → its index, int at offset */
+    CFG_KIND_TEXT,     /* a string → char * at offset */
     CFG_KIND_TEXTS,    /* a list of strings → cfg_texts at offset */
     CFG_KIND_LISTEN,   /* a list of HOST:PORT */
     CFG_KIND_MODEL,    /* a list of NAME=PATH */

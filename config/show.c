@@ -54,6 +54,7 @@ static void show_value(const cfg_settings *settings, const cfg_row *row, FILE *o
     case CFG_KIND_COUNT: fprintf(out, "%zu", *(const size_t *)place); break;
     case CFG_KIND_BYTES: show_bytes(*(const size_t *)place, out); break;
     case CFG_KIND_CHOICE: fputs(row->choices[*(const int *)place], out); break;
+    case CFG_KIND_TEXT: fputs(*(char *const *)place ? *(char *const *)place : "", out); break;
     case CFG_KIND_TEXTS: show_texts(place, out); break;
     case CFG_KIND_LISTEN: show_listen(settings, out); break;
     case CFG_KIND_MODEL:

@@ -123,7 +123,9 @@ static srv_patterns patterns_of(const cfg_texts *texts) {
     return (srv_patterns){(const char *const *)texts->items, texts->count};
 }
 
-attn_code srv_app_listen(srv_app *app, attn_error *error) {
+attn_code srv_app_listen(srv_app *app, srv_keys *keys, attn_error *error) {
+    app->keys = keys;
+    app->site.keys = keys;
     const cfg_settings *settings = app->settings;
     srv_http_address *addresses = calloc(settings->listen_count, sizeof *addresses);
     if (!addresses) return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the addresses");
@@ -150,6 +152,7 @@ attn_code srv_app_listen(srv_app *app, attn_error *error) {
                   .swallow = (double)settings->swallow},
         .hosts = patterns_of(&settings->hosts),
         .cors_origins = patterns_of(&settings->cors_origins),
+        .keys = keys,
         .routes = srv_route_table,
         .site = &app->site,
         .models = app->site.service.models,
@@ -159,6 +162,10 @@ attn_code srv_app_listen(srv_app *app, attn_error *error) {
     };
     attn_code code = srv_http_new(&options, &app->http, error);
     free(addresses);
+    if (code == ATTN_OK && !keys && !srv_http_is_only_loopback(app->http))
+        srv_log_message(
+            &app->log, SRV_LOG_WARNING, "auth",
+            "other machines can reach this daemon, and no key is asked for (setting auth.keys_file)");
     return code;
 }
 
@@ -244,6 +251,7 @@ void srv_app_close(srv_app *app) {
     attn_pool_free(app->site.service.pool);
     srv_models_free(app->site.service.models);
     srv_metrics_free(app->site.metrics);
+    srv_keys_free(app->keys);
     srv_log_flush(&app->log);
     if (app->log.repeats) srv_repeats_done(&app->repeats);
     app->log.repeats = NULL;
@@ -251,4 +259,5 @@ void srv_app_close(srv_app *app) {
     app->digests = NULL;
     app->site.service = (srv_service){0};
     app->site.metrics = NULL;
+    app->site.keys = app->keys = NULL;
 }

@@ -14,6 +14,7 @@ typedef struct srv_app {
     srv_log log;
     srv_repeats repeats;
     srv_budget memory; /* bytes that requests may hold together */
+    srv_keys *keys;    /* NULL: everybody may ask */
     srv_site site;
     atomic_bool stop_loading;
     srv_http *http;       /* NULL: no port */
@@ -23,8 +24,9 @@ typedef struct srv_app {
 /* Proves the matrix library right, starts the workers, and makes room for models: all that computing needs.
  * On failure the app is as srv_app_close leaves it. */
 attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error);
-/* Opens the addresses; requests are answered from now on, with 503 where they need models. */
-attn_code srv_app_listen(srv_app *app, attn_error *error);
+/* Opens the addresses; requests are answered from now on, with 503 where they need models. Takes `keys` over: without
+ * (NULL) everybody may ask, which is a warning where the daemon can be reached from elsewhere. */
+attn_code srv_app_listen(srv_app *app, srv_keys *keys, attn_error *error);
 /* Loads the models of the settings, or the demo models, and lets everybody see them. On a thread of its own while
  * the main one waits. Errors: ATTN_CANCELLED when `stop_loading` became true, and those of the models. */
 attn_code srv_app_load_models(srv_app *app, attn_error *error);

@@ -77,11 +77,12 @@ bool srv_problem_from_engine(srv_problem *problem, const attn_error *error) {
     return srv_problem_set(problem, id, SRV_WHERE_POINTER, in_body ? error->where : NULL, "%s", error->text);
 }
 
-/* The reason phrases of RFC 9110, section 15, for the statuses of the table. */
+/* The reason phrases of RFC 9110, section 15, and RFC 6585 for the statuses of the table. */
 static const char *reason_phrase(int status) {
     switch (status) {
     case 200: return "OK";
     case 400: return "Bad Request";
+    case 401: return "Unauthorized";
     case 403: return "Forbidden";
     case 404: return "Not Found";
     case 405: return "Method Not Allowed";
@@ -90,6 +91,7 @@ static const char *reason_phrase(int status) {
     case 415: return "Unsupported Media Type";
     case 421: return "Misdirected Request";
     case 422: return "Unprocessable Content";
+    case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 499: return "Client Closed Request";
     case 503: return "Service Unavailable";

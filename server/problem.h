@@ -20,9 +20,12 @@
     X(SRV_NOT_FOUND, 404, "not_found")                                                                       \
     X(SRV_METHOD_NOT_ALLOWED, 405, "method_not_allowed")                                                     \
     X(SRV_FORBIDDEN_ORIGIN, 403, "forbidden_origin")                                                         \
+    X(SRV_UNAUTHORIZED, 401, "unauthorized")                                                                 \
+    X(SRV_FORBIDDEN, 403, "forbidden")                                                                       \
     X(SRV_UNSUPPORTED_MEDIA_TYPE, 415, "unsupported_media_type")                                             \
     X(SRV_NOT_ACCEPTABLE, 406, "not_acceptable")                                                             \
     X(SRV_BODY_TOO_LARGE, 413, "body_too_large")                                                             \
+    X(SRV_RATE_LIMITED, 429, "rate_limited")                                                                 \
     X(SRV_TOO_MANY_CONNECTIONS, 503, "too_many_connections")                                                 \
     X(SRV_QUEUE_FULL, 503, "queue_full")                                                                     \
     X(SRV_LOADING, 503, "loading")                                                                           \
@@ -67,7 +70,7 @@ typedef struct srv_problem {
     srv_where_kind where_kind;
     char where[ATTN_WHERE_SIZE];
     char detail[ATTN_TEXT_SIZE]; /* one line of valid UTF-8: what was found and what would be accepted */
-    unsigned retry_after;        /* seconds, for 503; 0: no header */
+    unsigned retry_after;        /* seconds, for 503 and 429; 0: no header */
     const char *allow;           /* for 405: the Allow header; outlives the problem */
 } srv_problem;
 

@@ -1,4 +1,4 @@
-/* attnd check: a dry run of serve. Each model is loaded and let go of, so that memory is needed for one at a
+/* attnd check: a dry run of serve. Keys are read, each model is loaded and let go of, so that memory is needed for one at a
  * time, and all that cannot be loaded are told. Opens no port. */
 #include "cli.h"
 #include "server/cli/settings.h"
@@ -39,7 +39,11 @@ int srv_cli_check(int argc, char **argv) {
     cfg_settings settings;
     int code = srv_cli_settings(argc, argv, 0, &settings);
     if (code != SRV_EXIT_OK) return code;
-    bool fine = settings.model_count > 0 || check(NULL, 0);
+    srv_keys *keys;
+    bool fine = srv_cli_keys(argv[0], &settings, &keys);
+    if (keys) printf("keys: %zu, file %s\n", keys->count, settings.keys_file);
+    srv_keys_free(keys);
+    fine = (settings.model_count > 0 || check(NULL, 0)) && fine;
     for (size_t i = 0; i < settings.model_count; i++) {
         const cfg_model *model = &settings.models[i];
         const attn_model_source source = {

@@ -41,9 +41,9 @@ const srv_command srv_commands[] = {
      .run = srv_cli_config},
     {.name = "check",
      .arguments = "[SETTING …]",
-     .summary = "load settings and models as serve would, without opening a port",
-     .details =
-         "Prints a line for each model. Exit codes: 0 all can be served, 2 some cannot; each is told.\n",
+     .summary = "load settings, keys and models as serve would, without opening a port",
+     .details = "Prints a line for the keys, if any, and one for each model.\nExit codes: 0 all can be "
+                "served, 2 some cannot; each is told.\n",
      .has_settings = true,
      .run = srv_cli_check},
     {.name = "health",
@@ -54,6 +54,18 @@ const srv_command srv_commands[] = {
          "Exit codes: 0 ready, 1 not ready or not there, 2 usage or configuration.\n",
      .has_settings = true,
      .run = srv_cli_health},
+    {.name = "key",
+     .arguments = "NAME",
+     .summary = "make an API key: prints it, this once, and its entry for the keys file",
+     .details = "The setting auth.keys_file names a file {\"keys\": [ENTRY, …]}. Of an entry \"rights\" may "
+                "be \"infer\" (ask for\n"
+                "attention), \"read\" (models, limits, version) and \"metrics\"; \"rate\" is how many "
+                "requests a second the key may\n"
+                "make (none: no limit), \"burst\" how many of them at once. Who has the key sends "
+                "'Authorization: Bearer KEY'\n"
+                "or 'X-API-Key: KEY'. The file holds no key itself, only its SHA-256. It is read at start.\n"
+                "Exit codes: 0 fine, 1 failed, 2 usage.\n",
+     .run = srv_cli_key},
     {.name = "inspect",
      .arguments = "FILE|FOLDER [--heads H]",
      .summary = "show a weights file: its layers, and what became of each tensor",

@@ -127,9 +127,9 @@ static attn_code load_models(srv_app *app, attn_error *error) {
 }
 
 /* From the open engine to the end of the last request. */
-static int serve(srv_app *app) {
+static int serve(srv_app *app, srv_keys *keys) {
     attn_error error = {0};
-    if (srv_app_listen(app, &error) != ATTN_OK) return fail(&error, SRV_EXIT_FAILED);
+    if (srv_app_listen(app, keys, &error) != ATTN_OK) return fail(&error, SRV_EXIT_FAILED);
     print_addresses(app);
     attn_code code = load_models(app, &error);
     if (code == ATTN_OK)
@@ -146,15 +146,20 @@ int srv_cli_serve(int argc, char **argv) {
     if (code != SRV_EXIT_OK) return code;
     attn_error error = {0};
     srv_app app = {0};
-    if (!open_signals()) {
+    srv_keys *keys = NULL;
+    if (!srv_cli_keys(argv[0], &settings, &keys)) {
+        code = SRV_EXIT_USAGE;
+    } else if (!open_signals()) {
         fputs("attnd serve: cannot wait for signals\n", stderr);
         code = SRV_EXIT_FAILED;
     } else if (srv_app_open(&settings, &app, &error) != ATTN_OK) {
         code = fail(&error, SRV_EXIT_FAILED);
     } else {
-        code = serve(&app);
+        code = serve(&app, keys);
+        keys = NULL;
         srv_app_close(&app);
     }
+    srv_keys_free(keys);
     /* The descriptor of signals stays: one may still come. */
     cfg_settings_done(&settings);
     return code;

@@ -3,11 +3,24 @@
 
 #include "cli.h"
 
+#include <string.h>
+
 static int refuse(const char *command, const cfg_problems *problems) {
     for (size_t i = 0; i < problems->count; i++)
         fprintf(stderr, "attnd %s: %s\n", command, problems->lines[i]);
     if (problems->out_of_memory) fprintf(stderr, "attnd %s: no memory for the settings\n", command);
     return SRV_EXIT_USAGE;
+}
+
+bool srv_cli_keys(const char *command, const cfg_settings *settings, srv_keys **out) {
+    srv_text problems = {0};
+    *out = settings->keys_file ? srv_keys_load(settings->keys_file, &problems) : NULL;
+    const char *line = problems.data, *end = line + problems.size;
+    for (const char *stop; line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1)
+        fprintf(stderr, "attnd %s: %.*s\n", command, (int)(stop - line), line);
+    if (problems.failed) fprintf(stderr, "attnd %s: no memory for the keys' problems\n", command);
+    srv_text_done(&problems);
+    return *out || !settings->keys_file;
 }
 
 int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings *out) {

@@ -51,6 +51,7 @@ static void each_header(srv_exchange *exchange, srv_header_fn *add, void *to) {
     if (reply->content_type) add(to, "Content-Type", reply->content_type);
     add(to, "X-Request-Id", exchange->id);
     if (allow) add(to, "Allow", allow);
+    if (reply->problem.id == SRV_UNAUTHORIZED) add(to, "WWW-Authenticate", "Bearer realm=\"attnd\"");
     if (seconds > 0) {
         snprintf(number, sizeof number, "%u", seconds);
         add(to, "Retry-After", number);

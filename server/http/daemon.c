@@ -117,6 +117,10 @@ const char *srv_http_address_open(const srv_http *http, size_t index) {
     return index < http->daemon_count ? http->listeners[index].address : NULL;
 }
 
+bool srv_http_is_only_loopback(const srv_http *http) {
+    return http->only_loopback;
+}
+
 void srv_http_drain(srv_http *http) {
     for (size_t i = 0; i < http->daemon_count; i++) {
         MHD_quiesce_daemon(http->daemons[i]);

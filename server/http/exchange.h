@@ -62,6 +62,7 @@ struct srv_exchange {
     char id[SRV_REQUEST_ID_SIZE];
     char method[16];
     srv_match match;    /* zero until the path has been found */
+    srv_key *key;       /* whose request it is; NULL: nobody's, or not known */
     const char *origin; /* of a web page that may read the answer; NULL: none asks. In the library's memory */
     bool is_preflight;
     srv_body body;
@@ -96,13 +97,21 @@ typedef struct srv_framing {
     bool expects;    /* the client waits for 100 Continue */
     bool is_preflight;
     const char *content_type, *content_encoding, *request_id, *origin;
-    char host[264]; /* empty: none */
+    const char *authorization, *api_key;
+    size_t credentials; /* how many headers bear one */
+    char host[264];     /* empty: none */
 } srv_framing;
 
 /* Reads the headers; false with SRV_BAD_HTTP where two readers could disagree about where the message ends or
  * whom it is for. What was found is in *out all the same. */
 bool srv_framing_read(srv_exchange *exchange, const char *method, const char *version, srv_framing *out,
                       srv_problem *problem);
+
+/* Where keys are asked for (credential.c): finds the request's own, and whether it is good for this. Else, or where it
+ * comes too soon after others of that key, the problem. */
+bool srv_credential_check(srv_exchange *exchange, const srv_framing *framing, srv_right right,
+                          srv_problem *problem);
+bool srv_credential_take(srv_exchange *exchange, srv_problem *problem);
 
 /* Whether the web page that asks, if one does, may read the answer (verdict.c): whatever that will be. */
 void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing);

@@ -68,6 +68,12 @@ static enum MHD_Result see(void *cls, enum MHD_ValueKind kind, const char *key, 
     } else if (strcasecmp(key, "Origin") == 0) {
         /* Two are nobody's: an empty one is never allowed. */
         s->framing->origin = s->origins++ == 0 ? value : "";
+    } else if (strcasecmp(key, "Authorization") == 0) {
+        s->framing->authorization = value;
+        s->framing->credentials++;
+    } else if (strcasecmp(key, "X-API-Key") == 0) {
+        s->framing->api_key = value;
+        s->framing->credentials++;
     } else if (strcasecmp(key, "Access-Control-Request-Method") == 0) {
         s->framing->is_preflight = true;
     }

@@ -38,6 +38,7 @@ typedef struct srv_http_options {
     srv_http_times times;
     srv_patterns hosts;        /* beside loopback's own names; none, and beyond loopback: any */
     srv_patterns cors_origins; /* web pages that may read answers */
+    srv_keys *keys;            /* who may ask; NULL: everybody */
     size_t max_connections;    /* requests on further ones are refused, but for probes */
     size_t max_body;
     size_t max_swallow; /* bytes of a refused body beyond max_body that are still read */
@@ -60,6 +61,9 @@ attn_code srv_http_new(const srv_http_options *options, srv_http **out, attn_err
 
 /* The open addresses, such as "127.0.0.1:8080"; NULL behind the last. */
 const char *srv_http_address_open(const srv_http *http, size_t index);
+
+/* Whether none of them can be reached from another machine. */
+bool srv_http_is_only_loopback(const srv_http *http);
 
 /* New clients are refused, idle connections closed, running requests go on; each answer closes its
  * connection. */

@@ -2,11 +2,13 @@
 #ifndef SRV_HTTP_ROUTER_H
 #define SRV_HTTP_ROUTER_H
 
+#include "server/auth/keys.h"
 #include "server/http/call.h"
 
 typedef struct srv_route {
     const char *method; /* "GET" (which answers HEAD too) or "POST" */
     const char *path;   /* as srv_target_matches takes it; also the route's name in the log */
+    srv_right right;    /* what a key must be good for, where keys are asked for */
     bool needs_models;  /* 503 until they are loaded */
     bool takes_query;   /* `start` reads it */
     bool ignores_query; /* without either a query is a 422 */

@@ -188,7 +188,9 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     exchange->call.query_size = target.query_size;
     exchange->is_preflight = framing->is_preflight && exchange->origin && exchange->match.is_options;
     if (exchange->match.is_options) return;
-    if (check_content(exchange, route, framing, problem) && check_accept(exchange, route, problem) &&
-        check_declared(exchange, framing, problem) && check_room(exchange, route, framing->declared, problem))
+    if (srv_credential_check(exchange, framing, route->right, problem) &&
+        check_content(exchange, route, framing, problem) && check_accept(exchange, route, problem) &&
+        check_declared(exchange, framing, problem) && srv_credential_take(exchange, problem) &&
+        check_room(exchange, route, framing->declared, problem))
         check_query(route, &target, problem);
 }

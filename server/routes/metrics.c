@@ -39,5 +39,6 @@ void srv_route_metrics(srv_call *call) {
     };
     srv_text text = {0};
     srv_metrics_write(site->metrics, gauges, sizeof gauges / sizeof gauges[0], &text);
+    if (site->keys) srv_keys_metrics(site->keys, &text);
     srv_reply_text(&call->reply, "text/plain; version=0.0.4; charset=utf-8", &text);
 }

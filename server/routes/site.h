@@ -13,7 +13,8 @@ struct srv_site {
     const char *self_test; /* how the start-up test of the matrix library ended; static storage */
     const cfg_settings *settings;
     srv_metrics *metrics;
-    double started; /* seconds since 1970 */
+    const srv_keys *keys; /* NULL: none are asked for */
+    double started;       /* seconds since 1970 */
     atomic_bool draining;
 };
 

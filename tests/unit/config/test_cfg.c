@@ -131,6 +131,10 @@ static sample sample_of(const cfg_row *row) {
             snprintf(s.text, sizeof s.text, "%s", row->choices[i]);
         snprintf(s.json, sizeof s.json, "\"%.60s\"", s.text);
         break;
+    case CFG_KIND_TEXT:
+        snprintf(s.text, sizeof s.text, "%s", "/etc/attnd/keys.json");
+        snprintf(s.json, sizeof s.json, "%s", "\"/etc/attnd/keys.json\"");
+        break;
     case CFG_KIND_TEXTS:
         snprintf(s.text, sizeof s.text, "%s", "https://app.example:*");
         snprintf(s.json, sizeof s.json, "%s", "[\"https://app.example:*\"]");
@@ -163,6 +167,12 @@ static void check_sample(const cfg_row *row) {
             last++;
         ck_assert_msg(memcmp(at, &last, sizeof last) == 0, "%s", row->path);
         break;
+    case CFG_KIND_TEXT: {
+        char *text;
+        memcpy(&text, at, sizeof text);
+        ck_assert_str_eq(text, "/etc/attnd/keys.json");
+        break;
+    }
     case CFG_KIND_TEXTS: {
         cfg_texts texts;
         memcpy(&texts, at, sizeof texts);
@@ -300,6 +310,42 @@ START_TEST(the_stronger_source_wins) {
     ck_assert_str_eq(settings.models[0].path, "other");
     ck_assert_uint_eq(settings.models[0].heads, 0);
     ck_assert_str_eq(settings.models[1].path, "a,b");
+    done();
+}
+END_TEST
+
+/* An empty list in the file means none, not the default; a stronger source may still name some. */
+START_TEST(empty_lists_are_empty) {
+    char *file = write_file("{\"server\":{\"hosts\":[],\"cors_origins\":[]},\"models\":[]}");
+    load(LIST("--config", file), LIST());
+    ck_assert_uint_eq(settings.cors_origins.count, 0);
+    ck_assert_uint_eq(settings.hosts.count, 0);
+    ck_assert_uint_eq(settings.model_count, 0);
+    ck_assert_uint_eq(settings.listen_count, 2);
+    done();
+    load(LIST("--config", file, "--model", "m=x"), LIST("ATTND_CORS_ORIGINS=null"));
+    ck_assert_uint_eq(settings.cors_origins.count, 1);
+    ck_assert_str_eq(settings.cors_origins.items[0], "null");
+    ck_assert_uint_eq(settings.model_count, 1);
+    done();
+    /* Nowhere to listen is no daemon. */
+    file = write_file("{\"server\":{\"listen\":[]}}");
+    refuse(LIST("--config", file), LIST());
+    ck_assert_uint_eq(problems.count, 1);
+    ck_assert_msg(strstr(problems.lines[0], ", server.listen: an empty list; HOST:PORT belongs here") != NULL,
+                  "%s", problems.lines[0]);
+    done();
+}
+END_TEST
+
+/* A single text of a stronger source goes before the weaker one's. */
+START_TEST(texts_follow_what_wins) {
+    char *file = write_file("{\"auth\":{\"keys_file\":\"weak\"}}");
+    load(LIST("--config", file), LIST("ATTND_KEYS_FILE=strong"));
+    ck_assert_str_eq(settings.keys_file, "strong");
+    done();
+    refuse(LIST("--keys-file", ""), LIST());
+    ck_assert_uint_eq(problems.count, 1);
     done();
 }
 END_TEST
@@ -514,6 +560,8 @@ ATTND_SUITE(cfg) {
     tcase_add_loop_test(tests, each_row_by_environment, 0, (int)cfg_row_count);
     tcase_add_loop_test(tests, each_row_by_file, 0, (int)cfg_row_count);
     tcase_add_test(tests, the_stronger_source_wins);
+    tcase_add_test(tests, empty_lists_are_empty);
+    tcase_add_test(tests, texts_follow_what_wins);
     tcase_add_test(tests, numbers_are_named);
     tcase_add_test(tests, origins_follow_what_wins);
     tcase_add_test(tests, lists_in_the_environment);

@@ -109,6 +109,11 @@ START_TEST(its_paths_are_the_routes) {
                       "%s: 406", route->path);
         ck_assert_msg((json_object_get(responses, "415") != NULL) == (route->codecs != NULL), "%s: 415",
                       route->path);
+        bool is_keyed = route->right != SRV_RIGHT_NONE;
+        ck_assert_msg((json_object_get(responses, "401") != NULL) == is_keyed, "%s: 401", route->path);
+        ck_assert_msg((json_object_get(responses, "429") != NULL) == is_keyed, "%s: 429", route->path);
+        ck_assert_msg((json_object_get(operation, "security") == NULL) == is_keyed, "%s: security",
+                      route->path);
         ck_assert_msg((strchr(route->path, '{') != NULL) == (json_object_get(item, "parameters") != NULL),
                       "%s: parameters", route->path);
     }
