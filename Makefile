@@ -285,11 +285,12 @@ $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
 	$(SAY) "link    $@"
 	$(RUN)$(CC) $(LDFLAGS_ALL) -o $@ $(OBJECTS) $(PKG_LDLIBS)
 
-# The daemon with a latch for its workers, for tests only: the linker puts it before attn_run_new.
-LATCH := $(OUT)/obj/tests/support/latch/latch.o
+# The daemon with a latch for its workers and with faults, for tests only: the linker puts them before these functions.
+LATCH   := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/latch/*.c)))
+LATCHED := attn_run_new srv_models_publish srv_reply_json srv_reply_text
 $(OUT)/attnd-latch: $(OBJECTS) $(LATCH) $(OUT)/flags
 	$(SAY) "link    $@"
-	$(RUN)$(CC) $(LDFLAGS_ALL) -Wl,--wrap=attn_run_new -o $@ $(OBJECTS) $(LATCH) $(PKG_LDLIBS)
+	$(RUN)$(CC) $(LDFLAGS_ALL) $(LATCHED:%=-Wl,--wrap=%) -o $@ $(OBJECTS) $(LATCH) $(PKG_LDLIBS)
 
 define suite_program
 $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags

@@ -9,8 +9,11 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-void latched_start(latched *out, const char *const arguments[]) {
-    char *usual = strdup(process_attnd()), *variable = NULL;
+typedef void starter(test_daemon *out, const char *const arguments[], const char *const environment[]);
+
+/* The variable names the file that is locked until latched_open. */
+static void start_with(latched *out, starter *begin, const char *variable, const char *const arguments[]) {
+    char *usual = strdup(process_attnd()), *setting = NULL;
     const char *binary = getenv("ATTND_LATCH_BINARY");
     ck_assert_msg(binary && *binary, "ATTND_LATCH_BINARY must name attnd-latch; `make check` does that");
     out->folder = temporary_folder();
@@ -18,13 +21,27 @@ void latched_start(latched *out, const char *const arguments[]) {
     out->file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     ck_assert_int_ge(out->file, 0);
     ck_assert_int_eq(flock(out->file, LOCK_EX), 0);
-    ck_assert_int_gt(asprintf(&variable, "TEST_LATCH=%s", path), 0);
+    ck_assert_int_gt(asprintf(&setting, "%s=%s", variable, path), 0);
     setenv("ATTND_BINARY", binary, 1);
-    daemon_start(&out->daemon, arguments, (const char *const[]){variable, NULL});
+    begin(&out->daemon, arguments, (const char *const[]){setting, NULL});
     setenv("ATTND_BINARY", usual, 1);
-    free(variable);
+    free(setting);
     free(path);
     free(usual);
+}
+
+void latched_start(latched *out, const char *const arguments[]) {
+    start_with(out, daemon_start, "TEST_LATCH", arguments);
+}
+
+static const char *const usual_arguments[] = {"--workers", "2", "--max-body", "64KiB", NULL};
+
+void latched_start_loading(latched *out) {
+    start_with(out, daemon_start_unready, "TEST_LOADING", usual_arguments);
+}
+
+void latched_start_faulty(latched *out) {
+    start_with(out, daemon_start, "TEST_FAULT", usual_arguments);
 }
 
 void latched_open(latched *held) {

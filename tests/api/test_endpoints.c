@@ -56,6 +56,59 @@ START_TEST(version_tells_what_runs) {
 }
 END_TEST
 
+static const struct {
+    const char *path, *accept;
+    long status;
+} accepted[] = {
+    /* Probes and scrapers are answered whatever they say. */
+    {"/livez", "Accept: text/html", 200},
+    {"/readyz", "Accept: application/xml;q=0.5", 200},
+    {"/healthz", "Accept: text/plain", 200},
+    {"/metrics", "Accept: application/openmetrics-text;version=1.0.0", 200},
+    {"/metrics?collect[]=cpu&name[]=x", "Accept: text/plain;version=0.0.4", 200},
+    /* All others look at it, and name what there is. */
+    {"/version", "Accept: application/*", 200},
+    {"/version", "Accept: text/html, */*;q=0.1", 200},
+    {"/version", "Accept: text/html", 406},
+    {"/version", "Accept: application/json;q=0, */*", 406},
+    {"/", "Accept: text/plain", 200},
+    {"/", "Accept: application/json", 406},
+    {"/openapi.json", "Accept: text/html", 406},
+    {"/v1/models", "Accept: image/png", 406},
+    {"/v1/models/tiny", "Accept: image/png", 406},
+    {"/v1/models/tiny/layers/0", "Accept: image/png", 406},
+    {"/v1/models/tiny/example", "Accept: image/png", 406},
+    {"/v1/limits", "Accept: image/png", 406},
+};
+
+START_TEST(accept_is_looked_at) {
+    http_answer answer = http_send("GET", api_daemon.url, accepted[_i].path,
+                                   (const char *const[]){accepted[_i].accept, NULL}, NULL, 0);
+    ck_assert_msg(answer.status == accepted[_i].status, "%s, %s: %ld", accepted[_i].path, accepted[_i].accept,
+                  answer.status);
+    if (answer.status == 406) {
+        api_check_problem(&answer, 406, "not_acceptable");
+        const char *type =
+            strcmp(accepted[_i].path, "/") == 0 ? "answers with text/plain" : "answers with application/json";
+        ck_assert_msg(strstr(answer.body, type), "%s", answer.body);
+    }
+    http_done(&answer);
+}
+END_TEST
+
+START_TEST(queries_are_looked_at) {
+    static const char *const paths[] = {
+        "/v1/models", "/v1/models/tiny", "/v1/models/tiny/layers/0", "/v1/models/tiny/example", "/v1/limits",
+        "/version",   "/openapi.json"};
+    char target[64];
+    snprintf(target, sizeof target, "%s?verbose=1&x", paths[_i]);
+    http_answer answer = http_get(api_daemon.url, target);
+    api_check_problem(&answer, 422, "unknown_field");
+    ck_assert_msg(strstr(answer.body, "\"parameter\":\"verbose\""), "%s", answer.body);
+    http_done(&answer);
+}
+END_TEST
+
 START_TEST(unknown_path_is_404) {
     static const char *const paths[] = {"/nothing",     "/v1",
                                         "/v1/",         "/v1/models/",
@@ -156,6 +209,8 @@ ATTND_SUITE(endpoints) {
     tcase_add_loop_test(tests, probes_are_ok, 0, 5);
     tcase_add_test(tests, models_are_listed);
     tcase_add_test(tests, version_tells_what_runs);
+    tcase_add_loop_test(tests, accept_is_looked_at, 0, (int)(sizeof accepted / sizeof *accepted));
+    tcase_add_loop_test(tests, queries_are_looked_at, 0, 7);
     tcase_add_loop_test(tests, unknown_path_is_404, 0, 10);
     tcase_add_loop_test(tests, wrong_method_is_405, 0, (int)(sizeof wrong_methods / sizeof *wrong_methods));
     tcase_add_loop_test(tests, head_is_get_without_body, 0, 4);

@@ -261,6 +261,37 @@ START_TEST(missing_model_is_told) {
 }
 END_TEST
 
+/* Runs a daemon whose hard limit of descriptors is so, up to its readiness and the end; what it has logged. */
+static char *log_with_descriptors(const char *limit, const char *connections) {
+    static const char script[] =
+        "ulimit -n \"$1\" && exec \"$0\" serve --listen 127.0.0.1:0 --max-connections \"$2\"";
+    process running;
+    char line[256];
+    process_start(&running,
+                  (const char *const[]){"/bin/sh", "-c", script, process_attnd(), limit, connections, NULL},
+                  NULL, NULL, 0);
+    do
+        ck_assert_ptr_nonnull(fgets(line, sizeof line, running.output));
+    while (strcmp(line, "ready\n") != 0);
+    process_signal(&running, SIGTERM);
+    ck_assert_int_eq(process_wait(&running), 0);
+    char *log = process_errors(&running);
+    process_done(&running);
+    return log;
+}
+
+/* Where the system does not give what so many connections need, the daemon starts all the same and says so. */
+START_TEST(too_few_descriptors_are_told) {
+    static const char told[] = "4000 connections would need 4192 descriptors; the system gives 300";
+    char *log = log_with_descriptors("300", "4000");
+    ck_assert_msg(strstr(log, " warning descriptors ") && strstr(log, told), "%s", log);
+    free(log);
+    log = log_with_descriptors("300", "100");
+    ck_assert_msg(!strstr(log, " descriptors "), "%s", log);
+    free(log);
+}
+END_TEST
+
 /* One settings file, the environment and flags, as an operator mixes them. */
 START_TEST(settings_reach_the_daemon) {
     char *folder = temporary_folder(), *path = temporary_path(folder, "attnd.json");
@@ -363,6 +394,7 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, taken_port_is_one_clear_line);
     tcase_add_test(tests, every_wrong_setting_is_told);
     tcase_add_test(tests, missing_model_is_told);
+    tcase_add_test(tests, too_few_descriptors_are_told);
     tcase_add_test(tests, settings_reach_the_daemon);
     tcase_add_test(tests, memory_limit_is_413);
     tcase_add_test(tests, delayed_end_still_takes_requests);

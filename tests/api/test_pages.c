@@ -1,6 +1,9 @@
 /* For web pages: preflights, the CORS headers on every answer of ours, and whom the daemon does not serve. */
 #include "api.h"
 
+#include "tests/support/safetensors_writer.h"
+#include "tests/support/temporary.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -196,6 +199,28 @@ START_TEST(hosts_and_origins_are_settings) {
 }
 END_TEST
 
+/* An empty list in the settings file: no page but the daemon's own. */
+START_TEST(no_origins_are_none) {
+    char *folder = temporary_folder(), *path = temporary_path(folder, "attnd.json"), own[96];
+    static const char text[] = "{\"server\":{\"cors_origins\":[]}}";
+    st_write_bytes(path, text, strlen(text));
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--config", path, NULL}, NULL);
+    http_answer answer =
+        http_send("GET", daemon.url, "/livez", (const char *const[]){"Origin: " ORIGIN, NULL}, NULL, 0);
+    api_check_problem(&answer, 403, "forbidden_origin");
+    check_absent(&answer, "Access-Control-Allow-Origin");
+    http_done(&answer);
+    snprintf(own, sizeof own, "Origin: %s", daemon.url);
+    answer = http_send("GET", daemon.url, "/livez", (const char *const[]){own, NULL}, NULL, 0);
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    daemon_stop(&daemon);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
 ATTND_SUITE(pages) {
     Suite *suite = suite_create("pages");
     TCase *tests = api_case(suite, "pages");
@@ -205,5 +230,6 @@ ATTND_SUITE(pages) {
     tcase_add_test(tests, other_origins_are_forbidden);
     tcase_add_test(tests, hosts_that_are_served);
     tcase_add_test(tests, hosts_and_origins_are_settings);
+    tcase_add_test(tests, no_origins_are_none);
     return suite;
 }

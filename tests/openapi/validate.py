@@ -5,8 +5,9 @@
 
 Of each answer: the path and method are described, the status is described for them, the required headers are there and
 fit their schemas, the media type is described, the body fits its schema. Of each request for attention that was
-answered with 200: its body fits the request's schema and its query has only described parameters. Exits 1 when
-something does not fit, when there is nothing to check, or when the document itself is no OpenAPI 3.1.
+answered with 200: its body fits the request's schema and its query has only described parameters. Of the document: each status
+that it describes has been seen. Exits 1 when something does not fit or has not been seen, when there is nothing to check,
+or when the document itself is no OpenAPI 3.1.
 """
 
 import collections
@@ -215,11 +216,12 @@ def main():
           f"{sum(pair in seen for pair in pairs)} of {len(pairs)} described statuses were seen")
     for line, count in collections.Counter(wrong).most_common(SHOWN):
         print(f"{count}× {line}", file=sys.stderr)
-    never = [pair for pair in pairs if pair[0] == "POST" and pair not in seen]
-    print("never seen of POST:", ", ".join(str(status) for _, _, status in never) or "none")
+    never = [pair for pair in pairs if pair not in seen]
+    for method, path, status in never:
+        print(f"described and never seen: {method} {path} → {status}", file=sys.stderr)
     if total == 0:
         print("there are no recorded answers to check", file=sys.stderr)
-    return 1 if wrong or total == 0 else 0
+    return 1 if wrong or never or total == 0 else 0
 
 
 if __name__ == "__main__":
