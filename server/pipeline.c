@@ -22,11 +22,14 @@ struct srv_job {
     bool waits; /* counted in the service's `waiting` */
 
     attn_job decoding; /* one tile */
+    size_t decoded;    /* bytes that were held for it; the ask lies within */
     srv_ask *ask;
     const attn_model *model;
     size_t layer_index;
     attn_plan plan;
+    srv_plan_figures figures;
     attn_run *run;
+    bool ask_is_sent; /* the stream has it: tensors of the answer lie in it */
 
     pthread_mutex_t lock;
     job_phase phase;
@@ -105,6 +108,7 @@ static bool decode(srv_job *job) {
     if (!takes->measure(&source, job->service->max_json, problem)) return false;
     if (!attn_size_add(source.memory, source.size, &need)) need = SIZE_MAX;
     if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
+    job->decoded = need;
     bool decoded = takes->decode(&source, &job->ask, problem);
     if (takes->keeps_body) return decoded;
     free(request->body);
@@ -149,24 +153,6 @@ static const attn_layer *find_layer(srv_job *job) {
     return NULL;
 }
 
-static void take_text(srv_job *job, srv_text *text, const char *type) {
-    job->answer.type = type;
-    job->answer.body = text->data;
-    job->answer.size = text->size;
-}
-
-/* What the request would take is the answer: always as JSON. */
-static bool tell_plan(srv_job *job, const srv_plan_figures *figures) {
-    srv_text text = {0};
-    if (srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, figures, &text)) {
-        take_text(job, &text, "application/json");
-        return true;
-    }
-    srv_text_done(&text);
-    return srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                           "no memory for the answer's text at this moment");
-}
-
 /* Exact bytes before any work, and room for them. */
 static bool plan(srv_job *job) {
     attn_error error = {0};
@@ -177,15 +163,12 @@ static bool plan(srv_job *job) {
         return false;
     }
     /* What the decoder keeps lies within what was held for decoding. */
-    size_t need, answer = job->request.gives->size(ask, &job->plan);
-    if (!attn_size_add(job->request.held, job->plan.bytes, &need) || !attn_size_add(need, answer, &need))
+    size_t need, sending = job->request.gives->cost(ask, &job->plan);
+    if (!attn_size_add(job->request.held, job->plan.bytes, &need) || !attn_size_add(need, sending, &need))
         need = SIZE_MAX;
-    if (ask->plan_only) {
-        srv_plan_figures figures = {.bytes = need,
-                                    .answer = srv_cost_of_answer(ask, &job->plan),
-                                    .limit = job->service->budget->limit};
-        return tell_plan(job, &figures);
-    }
+    job->figures = (srv_plan_figures){
+        .bytes = need, .answer = srv_cost_of_answer(ask, &job->plan), .limit = job->service->budget->limit};
+    if (ask->plan_only) return true;
     const char *advice =
         job->plan.map_floats > 0
             ? "; fewer return.heads, fewer return.queries or return.attention false need less"
@@ -234,11 +217,11 @@ static void prepare(void *context, size_t tile, size_t worker) {
  * itself stays in place until `done` returns, for those who cancel. */
 static void finish(srv_job *job) {
     attn_run_free(job->run);
-    srv_ask_free(job->ask);
-    free(job->request.body);
-    srv_budget_change(job->service->budget, &job->request.held,
-                      job->answer.size < job->request.held ? job->answer.size : job->request.held);
-    job->answer.held = job->request.held;
+    if (!job->ask_is_sent) {
+        srv_ask_free(job->ask);
+        free(job->request.body);
+    }
+    srv_budget_change(job->service->budget, &job->request.held, 0);
     pthread_mutex_lock(&job->lock);
     job->phase = JOB_OVER;
     if (job->reason != SRV_NO_PROBLEM) atomic_fetch_sub(&job->service->stopped, 1);
@@ -248,15 +231,84 @@ static void finish(srv_job *job) {
     free(job);
 }
 
-static void encode(srv_job *job) {
-    srv_text text = {0};
+/* On a worker: the answer can be read, or holds what its type cannot. */
+static void encoded(void *context, bool is_sound) {
+    srv_job *job = context;
+    if (!is_sound) {
+        srv_parts_refuse(srv_stream_parts(job->answer.stream), &job->answer.problem);
+        srv_ask_point(job->ask, &job->answer.problem);
+        srv_stream_close(job->answer.stream);
+        job->answer.stream = NULL;
+    }
+    job->answer.timing.encode = lap(job);
+    finish(job);
+}
+
+/* What the answer's tensors lie in. */
+typedef struct result {
+    attn_run *run;
+    srv_ask *ask; /* NULL, like the body that it may look into: nothing lies there */
+    char *body;
+} result;
+
+static void free_result(void *payload) {
+    result *lent = payload;
+    attn_run_free(lent->run);
+    srv_ask_free(lent->ask);
+    free(lent->body);
+    free(lent);
+}
+
+/* Takes the result out of the job; the ask too where projections may be its own tensors. NULL without memory. */
+static result *lend(srv_job *job, size_t *bytes) {
+    result *lent = calloc(1, sizeof *lent);
+    if (!lent) return NULL;
+    lent->run = job->run;
+    job->run = NULL;
+    *bytes = job->plan.bytes;
+    job->ask_is_sent = (job->plan.request.want & ATTN_WANT_PROJECTIONS) != 0;
+    if (!job->ask_is_sent) return lent;
+    lent->ask = job->ask;
+    lent->body = job->request.body;
+    *bytes += job->decoded;
+    return lent;
+}
+
+/* Hands what has been listed to the workers; `encoded` follows. The job can be gone when this returns. Lends the result
+ * with it, if there is one. False without memory. */
+static bool send(srv_job *job, srv_parts *parts) {
+    size_t bytes = 0;
+    result *lent = NULL;
+    if (!srv_parts_close(parts) || (job->run && !(lent = lend(job, &bytes)))) return false;
+    const srv_stream_source source = {.parts = parts,
+                                      .pool = job->service->pool,
+                                      .budget = job->service->budget,
+                                      .payload = lent,
+                                      .payload_bytes = bytes,
+                                      .free_payload = free_result};
+    if (srv_stream_start(&source, &job->request.held, encoded, job, &job->answer.stream)) return true;
+    if (lent) free_result(lent);
+    return false;
+}
+
+/* Lists the answer, a finished run's or what the request would take, which is always JSON. */
+static bool list(srv_job *job, srv_parts *parts) {
     const srv_codec *gives = job->request.gives;
     const srv_outcome outcome = {job->ask, job->model->name, job->layer_index, job->run};
-    if (gives->encode(&outcome, &text, &job->answer.problem)) {
-        take_text(job, &text, gives->type);
-    } else {
-        srv_text_done(&text);
-    }
+    job->answer.type = job->run ? gives->type : "application/json";
+    if (job->run) return gives->encode(&outcome, parts, &job->answer.problem);
+    srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, &job->figures, parts);
+    return true;
+}
+
+static void encode(srv_job *job) {
+    srv_parts *parts = srv_parts_new();
+    if (parts && list(job, parts) && send(job, parts)) return;
+    srv_parts_free(parts);
+    if (job->answer.problem.id == SRV_NO_PROBLEM)
+        srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                        "no memory for the answer's text at this moment");
+    finish(job);
 }
 
 /* On a worker, after the engine's last tile. */
@@ -264,17 +316,16 @@ static void ran(void *context, attn_run *run, attn_code code) {
     srv_job *job = context;
     (void)run;
     job->answer.timing.compute = lap(job);
-    if (enter(job, JOB_ENDING)) {
-        if (code == ATTN_OK) {
-            encode(job);
-        } else {
-            attn_error error = {0};
-            attn_error_set(&error, code, NULL,
-                           "the result is not finite: a number beyond the range of float32 came up");
-            srv_problem_from_engine(&job->answer.problem, &error);
-        }
+    if (enter(job, JOB_ENDING) && code == ATTN_OK) {
+        encode(job);
+        return;
     }
-    job->answer.timing.encode = lap(job);
+    if (job->answer.problem.id == SRV_NO_PROBLEM) {
+        attn_error error = {0};
+        attn_error_set(&error, code, NULL,
+                       "the result is not finite: a number beyond the range of float32 came up");
+        srv_problem_from_engine(&job->answer.problem, &error);
+    }
     finish(job);
 }
 
@@ -284,8 +335,12 @@ static void prepared(void *context, bool skipped) {
     (void)skipped; /* only cancelling skips, which enter() reports */
     stop_waiting(job);
     attn_error error = {0};
-    if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM || job->ask->plan_only) {
+    if (!enter(job, JOB_ENDING) || job->answer.problem.id != SRV_NO_PROBLEM) {
         finish(job);
+        return;
+    }
+    if (job->ask->plan_only) {
+        encode(job);
         return;
     }
     if (attn_run_new(&job->plan, &job->run, &error) != ATTN_OK) {

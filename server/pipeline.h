@@ -5,13 +5,15 @@
  *   any thread   srv_pipeline_start     hands the body over and returns at once
  *   worker       decode … plan          one tile of the pool
  *   workers      run                    the engine's tiles
- *   worker       encode, then done(…)   the answer is whole before anybody hears of it */
+ *   worker       encode                 lists what the answer consists of; from here on a 200 stands
+ *   workers      write                  blocks of its text, ahead of the reader; done(…) when the first is there */
 #ifndef SRV_PIPELINE_H
 #define SRV_PIPELINE_H
 
 #include "engine/engine.h"
 #include "server/codec/codec.h"
 #include "server/jobs/budget.h"
+#include "server/jobs/stream.h"
 #include "server/models.h"
 #include "server/problem.h"
 
@@ -32,7 +34,8 @@ typedef struct srv_service {
 
 /* Milliseconds spent per stage, for Server-Timing and the log. */
 typedef struct srv_timing {
-    double parse, queue, compute, encode;
+    double parse, queue, compute;
+    double encode; /* until the answer could be read; srv_stream_ms has the rest */
 } srv_timing;
 
 /* What is asked. */
@@ -46,18 +49,15 @@ typedef struct srv_request {
 } srv_request;
 
 typedef struct srv_answer {
-    srv_problem problem; /* SRV_NO_PROBLEM: body is the answer */
-    const char *type;    /* the body's media type; static storage */
-    char *body;          /* malloc'ed; the receiver frees it */
-    size_t size;
-    size_t held; /* bytes of the service's budget that the body counts for; the receiver gives them back */
+    srv_problem problem; /* SRV_NO_PROBLEM: the stream is the answer */
+    const char *type;    /* its media type; static storage */
+    srv_stream *stream;  /* can be read; the receiver closes it, before the service's budget and pool go */
     srv_timing timing;
 } srv_answer;
 
 typedef struct srv_job srv_job;
 
-/* Called once on a worker; owns answer->body and answer->held from then on. The job is gone
- * when it returns. */
+/* Called once on a worker; owns answer->stream from then on. The job is gone when it returns. */
 typedef void srv_done(void *context, srv_answer *answer);
 
 /* Starts an attention request. Takes over its body and what is held for it; they go back with the job. NULL

@@ -46,7 +46,7 @@ static bool read_request(const char *path, size_t limit, char **out, size_t *siz
     return true;
 }
 
-/* The answer, as it comes from a worker. */
+/* What this thread waits for: the answer, and then each stretch of it. */
 typedef struct waiting {
     pthread_mutex_t lock;
     pthread_cond_t came;
@@ -54,24 +54,46 @@ typedef struct waiting {
     srv_answer answer;
 } waiting;
 
-static void answered(void *context, srv_answer *answer) {
+static void wake(void *context) {
     waiting *wait = context;
     pthread_mutex_lock(&wait->lock);
-    wait->answer = *answer;
     wait->is_there = true;
     pthread_cond_signal(&wait->came);
     pthread_mutex_unlock(&wait->lock);
 }
 
-static int print_answer(const srv_answer *answer) {
-    if (answer->problem.id == SRV_NO_PROBLEM) {
-        bool is_written =
-            fwrite(answer->body, 1, answer->size, stdout) == answer->size && fflush(stdout) == 0;
-        return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+static void answered(void *context, srv_answer *answer) {
+    waiting *wait = context;
+    wait->answer = *answer;
+    wake(wait);
+}
+
+static void await(waiting *wait) {
+    pthread_mutex_lock(&wait->lock);
+    while (!wait->is_there)
+        pthread_cond_wait(&wait->came, &wait->lock);
+    wait->is_there = false;
+    pthread_mutex_unlock(&wait->lock);
+}
+
+/* The whole stream to standard output; false where that takes nothing more. */
+static bool print_stream(waiting *wait) {
+    static char bytes[64 * 1024];
+    srv_stream *stream = wait->answer.stream;
+    while (!srv_stream_is_over(stream)) {
+        size_t count = srv_stream_read(stream, bytes, sizeof bytes);
+        if (fwrite(bytes, 1, count, stdout) != count) return false;
+        if (count == 0 && srv_stream_await(stream, wake, wait)) await(wait);
     }
+    return fflush(stdout) == 0;
+}
+
+static int print_answer(waiting *wait) {
+    const srv_problem *problem = &wait->answer.problem;
+    if (problem->id == SRV_NO_PROBLEM) return print_stream(wait) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
     size_t size;
-    char *document = srv_problem_document(&answer->problem, NULL, &size);
-    fprintf(stderr, "%s\n", document ? document : answer->problem.detail);
+    char *document = srv_problem_document(problem, NULL, &size);
+    fprintf(stderr, "%s\n", document ? document : problem->detail);
     free(document);
     return SRV_EXIT_FAILED;
 }
@@ -92,13 +114,9 @@ static int run(srv_app *app, char *body, size_t size) {
         free(body);
         return SRV_EXIT_FAILED;
     }
-    pthread_mutex_lock(&wait.lock);
-    while (!wait.is_there)
-        pthread_cond_wait(&wait.came, &wait.lock);
-    pthread_mutex_unlock(&wait.lock);
-    int code = print_answer(&wait.answer);
-    free(wait.answer.body);
-    srv_budget_give(&app->memory, wait.answer.held);
+    await(&wait);
+    int code = print_answer(&wait);
+    srv_stream_close(wait.answer.stream);
     return code;
 }
 

@@ -5,8 +5,7 @@
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-void srv_base64_append(srv_text *text, const unsigned char *bytes, size_t size) {
-    char out[SRV_BASE64_CHARACTERS];
+size_t srv_base64_write(const unsigned char *bytes, size_t size, char *out) {
     size_t used = 0;
     for (size_t i = 0; i < size; i += 3) {
         size_t left = size - i;
@@ -16,11 +15,8 @@ void srv_base64_append(srv_text *text, const unsigned char *bytes, size_t size) 
         out[used++] = alphabet[group >> 12 & 63];
         out[used++] = left > 1 ? alphabet[group >> 6 & 63] : '=';
         out[used++] = left > 2 ? alphabet[group & 63] : '=';
-        if (used < sizeof out) continue;
-        srv_text_append(text, out, used);
-        used = 0;
     }
-    srv_text_append(text, out, used);
+    return used;
 }
 
 static size_t padding(const char *text, size_t size) {

@@ -3,8 +3,6 @@
 #ifndef SRV_CODEC_BASE64_H
 #define SRV_CODEC_BASE64_H
 
-#include "text.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -14,8 +12,9 @@ enum {
     SRV_BASE64_BYTES = SRV_BASE64_CHARACTERS / 4 * 3,
 };
 
-/* Appends the text of `size` bytes: in pieces, where all but the last are a multiple of 3 bytes. */
-void srv_base64_append(srv_text *text, const unsigned char *bytes, size_t size);
+/* Writes the text of `size` bytes, 4 characters for each 3 begun, and returns how many: in pieces, where all but the last
+ * are a multiple of 3 bytes. */
+size_t srv_base64_write(const unsigned char *bytes, size_t size, char *out);
 
 /* How many bytes `size` characters hold, from their number and the padding at the end alone; false where no
  * text has that length. */

@@ -16,7 +16,7 @@ static const srv_codec attention[] = {
      .also = json_also,
      .measure = srv_json_measure,
      .decode = srv_json_decode,
-     .size = srv_cost_of_answer,
+     .cost = srv_cost_of_sending,
      .encode = srv_json_encode},
 };
 _Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_CODECS");

@@ -5,7 +5,7 @@
 #define SRV_CODEC_CODEC_H
 
 #include "ask.h"
-#include "text.h"
+#include "parts.h"
 
 typedef struct srv_codec srv_codec;
 
@@ -27,7 +27,7 @@ typedef struct srv_outcome {
     const attn_run *run;
 } srv_outcome;
 
-/* One row. A format that is read has measure and decode, one that is written has size and encode. All run on
+/* One row. A format that is read has measure and decode, one that is written has cost and encode. All run on
  * workers. */
 struct srv_codec {
     const char *type;        /* its media type */
@@ -46,10 +46,13 @@ struct srv_codec {
     /* After srv_ask_bind and before the plan: reads those parameters (srv_ask_option), refuses what the format
      * cannot tell, and takes out of ask->request.want what it would leave out. NULL: nothing to settle. */
     bool (*settle)(srv_ask *ask, srv_problem *problem);
-    /* Upper bound for the bytes of the answer to a planned request; SIZE_MAX where it overflows. */
-    size_t (*size)(const srv_ask *ask, const attn_plan *plan);
-    /* Appends the answer. False with a problem, such as a number that the answer's dtype does not hold. */
-    bool (*encode)(const srv_outcome *outcome, srv_text *out, srv_problem *problem);
+    /* Upper bound for the memory that sending the answer to a planned request takes beside the run; SIZE_MAX where
+     * it overflows. */
+    size_t (*cost)(const srv_ask *ask, const attn_plan *plan);
+    /* Lists the answer: literal text and tensors, which are written when they are sent. The tensors may point into
+     * the run, and those of projections into the ask as well. False with a problem; a number that binary16 does not
+     * hold is found later (parts.h). */
+    bool (*encode)(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
 };
 
 /* Formats among which a route's headers choose; the first one is the default both ways. */

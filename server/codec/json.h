@@ -15,7 +15,7 @@ bool srv_json_measure(srv_source *source, size_t max_text, srv_problem *problem)
  * once model and layer are known to exist. */
 bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *problem);
 
-/* Appends the answer to `out` as one JSON object, members in the contract's order. shape.keys counts the
+/* Lists the answer as one JSON object, members in the contract's order. shape.keys counts the
  * request's own keys; the layer's extra ones are `extra_keys`, which like `rows_without_keys` is there when
  * it is not 0. `heads` is there with maps or scores; with average_heads it says whose mean the maps are. In a
  * batch every tensor member is a list of N (`projections` a list of N objects).
@@ -25,8 +25,8 @@ bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *probl
  * no member `scores`; as base64 the index has dtype "i32". Padding is index −1, weight 0, score null
  * (−Infinity in base64, as every masked score).
  *
- * False without memory (SRV_MEMORY_TAKEN), or where f16 cannot hold a number (SRV_NOT_REPRESENTABLE). */
-bool srv_json_encode(const srv_outcome *outcome, srv_text *out, srv_problem *problem);
+ * The parts point into the run and, for the projections of a parameter-free layer, into the ask. Never fails. */
+bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
 
 /* What a request with `plan` is answered with, beside what srv_ask and plan know. */
 typedef struct srv_plan_figures {
@@ -35,16 +35,16 @@ typedef struct srv_plan_figures {
     size_t limit;  /* of bytes that requests may hold together */
 } srv_plan_figures;
 
-/* Appends the answer to a request with `plan`: model, layer, shape, heads, queries, lengths, warnings as
+/* Lists the answer to a request with `plan`: model, layer, shape, heads, queries, lengths, warnings as
  * above, then
  *   "plan":{"bytes":…,"flops":…,
  *           "answer_bytes":{"application/json":…,"application/x-npy":…,"application/x-safetensors":…},
  *           "verdict":"fits" | "too_large","limit":…,"setting":"limits.memory"}
  * answer_bytes: for JSON an upper bound, exact for x-npy (of `outputs`; null where they are not asked for)
  * and for the tensors of x-safetensors (whose header of some hundred bytes comes on top). The verdict
- * compares `bytes` with `limit`, which is the named setting's. False only without memory. */
-bool srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
-                   const srv_plan_figures *figures, srv_text *out);
+ * compares `bytes` with `limit`, which is the named setting's. */
+void srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
+                   const srv_plan_figures *figures, srv_parts *parts);
 
 /* Appends a valid request body for a layer: small, readable, and answered with 200. */
 bool srv_json_example(const char *model, size_t layer_index, const attn_layer *layer, srv_text *out);

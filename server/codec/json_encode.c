@@ -1,5 +1,5 @@
-/* A finished run, or a plan, → JSON text, written number by number into the answer's buffer: no tree, no
- * spaces, small members first. Reads the run and the ask, changes neither. Runs on workers. */
+/* A finished run, or a plan, → JSON as parts: the small members as text, the tensors to be written when they are
+ * sent. No tree, no spaces, small members first. Reads the run and the ask, changes neither. Runs on workers. */
 #include "json.h"
 
 #include "json_result.h"
@@ -125,13 +125,14 @@ static void put_result(const srv_result_writer *to, const attn_run *run, attn_re
 }
 
 static void put_projections(const srv_result_writer *to, const attn_run *run, size_t sequence) {
-    srv_text_append_string(to->out, "{\"q\":");
+    srv_text *out = srv_parts_text(to->parts);
+    srv_text_append_string(out, "{\"q\":");
     put_result(to, run, ATTN_Q, sequence);
-    srv_text_append_string(to->out, ",\"k\":");
+    srv_text_append_string(out, ",\"k\":");
     put_result(to, run, ATTN_K, sequence);
-    srv_text_append_string(to->out, ",\"v\":");
+    srv_text_append_string(out, ",\"v\":");
     put_result(to, run, ATTN_V, sequence);
-    srv_text_append_string(to->out, "}");
+    srv_text_append_string(out, "}");
 }
 
 /* A map, or of each of its rows the k largest weights with what belongs to them. */
@@ -141,18 +142,19 @@ static void put_map(const srv_result_writer *to, const attn_run *run, size_t seq
         put_result(to, run, ATTN_MAPS, sequence);
         return;
     }
+    srv_text *out = srv_parts_text(to->parts);
     attn_view weights = attn_run_view(run, ATTN_MAPS, sequence);
-    srv_text_append_string(to->out, "{\"index\":");
+    srv_text_append_string(out, "{\"index\":");
     srv_json_put_indices(to, &weights, attn_run_top_keys(run, sequence));
-    srv_text_append_string(to->out, ",\"weight\":");
+    srv_text_append_string(out, ",\"weight\":");
     srv_json_put_view(to, &weights);
     if ((request->want & ATTN_WANT_SCORES) != 0) {
-        srv_text_append_string(to->out, ",\"score\":");
+        srv_text_append_string(out, ",\"score\":");
         put_result(to, run, ATTN_SCORES, sequence);
     }
-    srv_text_append_string(to->out, ",\"rest\":");
+    srv_text_append_string(out, ",\"rest\":");
     put_result(to, run, ATTN_REST, sequence);
-    srv_text_append_string(to->out, "}");
+    srv_text_append_string(out, "}");
 }
 
 static void put_one(const srv_result_writer *to, const attn_run *run, unsigned want, size_t sequence) {
@@ -175,11 +177,11 @@ static const struct tensor {
     {ATTN_WANT_PROJECTIONS, "projections"},
 };
 
-static void put_tensor(writer *to, const struct tensor *tensor, srv_problem *problem) {
+static void put_tensor(writer *to, const struct tensor *tensor, srv_parts *parts) {
     const attn_request *request = &to->plan->request;
     bool within_map = tensor->want == ATTN_WANT_SCORES && request->top_k > 0;
     if ((request->want & tensor->want) == 0 || within_map) return;
-    srv_result_writer result = {to->ask, to->out, tensor->name, problem};
+    srv_result_writer result = {to->ask, parts, tensor->name};
     put_name(to, tensor->name);
     if (!to->ask->single) put(to, "[");
     for (size_t i = 0; i < request->sequence_count; i++) {
@@ -201,17 +203,14 @@ static void put_small_members(writer *to, const char *model, size_t layer_index)
     put_notes(to);
 }
 
-bool srv_json_encode(const srv_outcome *outcome, srv_text *out, srv_problem *problem) {
-    writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), out};
+bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
+    (void)problem;
+    writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), srv_parts_text(parts)};
     put_small_members(&to, outcome->model, outcome->layer_index);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
-        put_tensor(&to, tensors + i, problem);
+        put_tensor(&to, tensors + i, parts);
     put(&to, "}");
-    if (out->failed)
-        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                        "no memory for the answer's text at this moment");
-    srv_ask_point(outcome->ask, problem);
-    return problem->id == SRV_NO_PROBLEM;
+    return true;
 }
 
 /* Bytes of `outputs` as NPY, version 1.0 of the format: magic, version and length in 10 bytes, a dictionary
@@ -251,8 +250,9 @@ static void put_answer_bytes(writer *to, size_t json) {
     put(to, "}");
 }
 
-bool srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
-                   const srv_plan_figures *figures, srv_text *out) {
+void srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, const attn_plan *plan,
+                   const srv_plan_figures *figures, srv_parts *parts) {
+    srv_text *out = srv_parts_text(parts);
     writer to = {ask, NULL, plan, out};
     char flops[64];
     put_small_members(&to, model, layer_index);
@@ -266,5 +266,4 @@ bool srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, co
     put(&to, figures->bytes <= figures->limit ? "\"fits\"" : "\"too_large\"");
     put_size_member(&to, "limit", figures->limit);
     put(&to, ",\"setting\":\"limits.memory\"}}");
-    return !out->failed;
 }

@@ -4,16 +4,13 @@
 #define SRV_CODEC_JSON_RESULT_H
 
 #include "ask.h"
-#include "text.h"
+#include "parts.h"
 
-#include <stdint.h>
-
-/* Where tensors go. After a problem nothing more is written. */
+/* Where tensors go. */
 typedef struct srv_result_writer {
     const srv_ask *ask;
-    srv_text *out;
-    const char *member; /* whose tensors they are, for the problem's text */
-    srv_problem *problem;
+    srv_parts *parts;
+    const char *member; /* whose tensors they are, for a problem's text; static storage */
 } srv_result_writer;
 
 /* −Infinity becomes null in lists; nothing else that is not finite may occur. */

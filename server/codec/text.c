@@ -73,13 +73,19 @@ void srv_text_append_json_string(srv_text *text, const char *string, size_t size
     srv_text_append(text, "\"", 1);
 }
 
-void srv_text_append_size(srv_text *text, size_t number) {
-    char digits[24], *end = digits + sizeof digits, *at = end;
+size_t srv_size_write(size_t number, char *out) {
+    char digits[SRV_SIZE_ROOM], *end = digits + sizeof digits, *at = end;
     do {
         *--at = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    srv_text_append(text, at, (size_t)(end - at));
+    memcpy(out, at, (size_t)(end - at));
+    return (size_t)(end - at);
+}
+
+void srv_text_append_size(srv_text *text, size_t number) {
+    char digits[SRV_SIZE_ROOM];
+    srv_text_append(text, digits, srv_size_write(number, digits));
 }
 
 void srv_text_done(srv_text *text) {

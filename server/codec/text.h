@@ -17,10 +17,17 @@ void srv_text_append_string(srv_text *text, const char *string);
 /* Appends one JSON string literal with quotes, escaped as RFC 8259 asks; `string` is valid UTF-8. */
 void srv_text_append_json_string(srv_text *text, const char *string, size_t size);
 void srv_text_append_size(srv_text *text, size_t number);
-/* Appends a float32 as a JSON number: the fewest digits that read back to the same float32 (digits 0), or
- * `digits` significant ones (1 … 9). 0.0001 up to 10^9 stand in full, others as 1.5e30. Never depends on the
- * locale. The number must be finite. */
-void srv_text_append_float(srv_text *text, float number, int digits);
 void srv_text_done(srv_text *text);
+
+/* Writes a number in decimal; returns how many characters it has, at most SRV_SIZE_ROOM. */
+enum { SRV_SIZE_ROOM = 20 };
+size_t srv_size_write(size_t number, char *out);
+
+/* Writes a float32 as a JSON number: the fewest digits that read back to the same float32 (digits 0), or
+ * `digits` significant ones (1 … 9). 0.0001 up to 10^9 stand in full, others as 1.5e30. Never depends on the
+ * locale. The number must be finite. Returns how many characters it has, at most 16; those behind them, within
+ * the room, may be overwritten. */
+enum { SRV_FLOAT_ROOM = 32 };
+size_t srv_float_write(float number, int digits, char *out);
 
 #endif

@@ -199,15 +199,11 @@ static size_t write_decimal(decimal text, char *out) {
     return (size_t)(at - out);
 }
 
-void srv_text_append_float(srv_text *text, float number, int digits) {
-    char out[32];
+size_t srv_float_write(float number, int digits, char *out) {
     size_t size = 0;
     if (signbit(number)) out[size++] = '-';
     float magnitude = fabsf(number);
-    if (magnitude > 0) {
-        size += write_decimal(to_decimal(magnitude, digits), out + size);
-    } else {
-        out[size++] = '0';
-    }
-    srv_text_append(text, out, size);
+    if (magnitude > 0) return size + write_decimal(to_decimal(magnitude, digits), out + size);
+    out[size++] = '0';
+    return size;
 }

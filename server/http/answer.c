@@ -66,17 +66,24 @@ static void add_to_response(void *to, const char *name, const char *value) {
     (void)MHD_add_response_header(to, name, value);
 }
 
+static struct MHD_Response *whole_response(srv_exchange *exchange) {
+    srv_reply *reply = &exchange->call.reply;
+    struct MHD_Response *response =
+        MHD_create_response_from_buffer_with_free_callback(reply->size, reply->body, free);
+    if (response) reply->body = NULL;
+    exchange->sent = strcmp(exchange->method, "HEAD") == 0 ? 0 : reply->size;
+    return response;
+}
+
 enum MHD_Result srv_answer_queue(srv_exchange *exchange) {
     srv_reply *reply = &exchange->call.reply;
     settle(exchange);
     struct MHD_Response *response =
-        MHD_create_response_from_buffer_with_free_callback(reply->size, reply->body, free);
+        reply->stream ? srv_streaming_response(exchange) : whole_response(exchange);
     if (!response) return MHD_NO;
-    reply->body = NULL;
     each_header(exchange, add_to_response, response);
     exchange->stage = SRV_STAGE_QUEUED;
     exchange->status = reply->status;
-    exchange->sent = strcmp(exchange->method, "HEAD") == 0 ? 0 : reply->size;
     enum MHD_Result queued = MHD_queue_response(exchange->connection, (unsigned)reply->status, response);
     MHD_destroy_response(response);
     return queued;

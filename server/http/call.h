@@ -12,14 +12,14 @@
 /* What the routes serve from; defined in server/routes/site.h, and nothing but a pointer to http/. */
 typedef struct srv_site srv_site;
 
-/* What is answered: a problem, or status and body. */
+/* What is answered: a problem, or status and body, or status and stream. */
 typedef struct srv_reply {
     srv_problem problem;
     int status;
     const char *content_type; /* static storage */
     char *body;               /* malloc'ed; NULL only with size 0 */
     size_t size;
-    size_t held; /* bytes of the memory budget that go back when the answer has been sent */
+    srv_stream *stream; /* ready to be read, instead of a body; NULL: none */
     bool has_timing;
     srv_timing timing;
 } srv_reply;

@@ -161,19 +161,12 @@ static enum MHD_Result start(srv_exchange *exchange) {
     return answer(exchange);
 }
 
-/* What recent requests took counts most: an eighth of each new one. */
-static void learn_time(srv_http *http, const srv_timing *timing) {
-    double took = timing->parse + timing->compute + timing->encode;
-    http->service_time += (took - http->service_time) / 8;
-}
-
 void srv_call_finish(srv_call *call) {
     srv_exchange *exchange = (srv_exchange *)call;
     srv_http *http = exchange->http;
     srv_budget_give(&http->running, 1); /* a client that reads slowly keeps no one else waiting */
     pthread_mutex_lock(&http->lock);
     call->job = NULL;
-    if (call->reply.has_timing) learn_time(http, &call->reply.timing);
     exchange->stage = SRV_STAGE_READY;
     MHD_resume_connection(exchange->connection);
     http->suspended--;

@@ -33,7 +33,7 @@ struct srv_http {
     srv_connection *connections;
     size_t open;         /* connections */
     size_t active;       /* exchanges */
-    size_t suspended;    /* those of them that the workers have */
+    size_t suspended;    /* those of them that the workers have, or whose next bytes they still write */
     double service_time; /* mean of what workers spent on a request of late, milliseconds */
     bool draining;
     bool stopping; /* the workers get nothing more */
@@ -72,7 +72,7 @@ struct srv_exchange {
     double refused;            /* when a refusal stood whose body is still being read; 0: none does */
     bool closes;               /* the connection ends with this answer */
     int status;                /* sent; 0: none */
-    size_t sent;               /* bytes of the answer's body */
+    size_t sent;               /* bytes of the answer's body that the library has been given */
 
     char target[]; /* as it stood in the request line */
 };
@@ -122,6 +122,8 @@ bool srv_refuse_queue(const srv_http *http, srv_problem *problem);
 
 /* Queues the exchange's reply (answer.c); MHD_NO ends the connection. */
 enum MHD_Result srv_answer_queue(srv_exchange *exchange);
+/* The response to the reply's stream, its headers still missing (streaming.c); NULL without memory. */
+struct MHD_Response *srv_streaming_response(srv_exchange *exchange);
 /* The connection's last word where nothing can be queued (in mid-body): writes the reply to the socket
  * itself. */
 void srv_answer_last_word(srv_exchange *exchange);

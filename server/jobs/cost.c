@@ -2,6 +2,8 @@
  * fitted, never the other way round. */
 #include "cost.h"
 
+#include "stream.h"
+
 #include <stdint.h>
 #include <string.h>
 
@@ -21,6 +23,10 @@ enum {
     BYTES_OF_PARSER = 512,
     /* "-1.17549435e-38," and the brackets that rows of one number have. */
     BYTES_A_NUMBER = 20,
+    /* The same where it is written, with a row's brackets around each. */
+    BYTES_A_ROOM = 26,
+    /* The bookkeeping of a stream. */
+    BYTES_OF_STREAM = 2048,
     /* Four bytes as base64: five and a third. */
     BYTES_A_CODE = 6,
     /* The small fields of an answer, warnings included. */
@@ -102,17 +108,41 @@ static size_t labels_cost(const json_t *labels) {
     return total;
 }
 
-size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan) {
+/* Everything but the numbers. */
+static size_t small_text_cost(const srv_ask *ask, const attn_plan *plan) {
     const attn_request *request = &plan->request;
-    size_t numbers, lengths, total, listed;
-    size_t number = ask->base64 ? BYTES_A_CODE : BYTES_A_NUMBER;
     size_t sequence = ask->base64 || request->top_k > 0 ? BYTES_A_SEQUENCE : BYTES_A_LENGTH;
-    if (!attn_size_mul(plan->result_floats, number, &numbers) ||
-        !attn_size_mul(request->sequence_count, sequence, &lengths) ||
+    size_t labels = labels_cost(ask->tokens) + labels_cost(ask->context_tokens), lengths, listed, total;
+    if (!attn_size_mul(request->sequence_count, sequence, &lengths) ||
         !attn_size_mul(request->head_count + request->query_count, BYTES_A_LENGTH, &listed) ||
-        !attn_size_add(numbers, lengths, &total) || !attn_size_add(total, listed, &total) ||
-        !attn_size_add(total, labels_cost(ask->tokens) + labels_cost(ask->context_tokens) + BYTES_OF_FIELDS,
-                       &total))
+        !attn_size_add(lengths, listed, &total) || !attn_size_add(total, labels + BYTES_OF_FIELDS, &total))
         return SIZE_MAX;
     return total;
+}
+
+size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan) {
+    size_t numbers, total;
+    if (!attn_size_mul(plan->result_floats, ask->base64 ? BYTES_A_CODE : BYTES_A_NUMBER, &numbers) ||
+        !attn_size_add(numbers, small_text_cost(ask, plan), &total))
+        return SIZE_MAX;
+    return total;
+}
+
+/* How many tensors an answer lists. */
+static size_t tensors_of(const attn_request *request) {
+    size_t maps = request->top_k > 0 ? 4 : 1, count;
+    size_t each = (request->want & ATTN_WANT_OUTPUTS ? 1 : 0) + (request->want & ATTN_WANT_MAPS ? maps : 0) +
+                  (request->want & ATTN_WANT_SCORES ? 1 : 0) +
+                  (request->want & ATTN_WANT_PROJECTIONS ? 3 : 0);
+    return attn_size_mul(request->sequence_count, each, &count) ? count : SIZE_MAX;
+}
+
+size_t srv_cost_of_sending(const srv_ask *ask, const attn_plan *plan) {
+    size_t text = small_text_cost(ask, plan), numbers, ahead, listing, total;
+    if (!attn_size_mul(plan->result_floats, BYTES_A_ROOM, &numbers)) return SIZE_MAX;
+    listing = srv_parts_cost(tensors_of(&plan->request), text, numbers);
+    /* Blocks are at least half full. */
+    if (!attn_size_add(text, numbers, &ahead) || !attn_size_mul(ahead, 2, &ahead)) return SIZE_MAX;
+    if (ahead > SRV_STREAM_AHEAD) ahead = SRV_STREAM_AHEAD;
+    return attn_size_add(listing, ahead + BYTES_OF_STREAM, &total) ? total : SIZE_MAX;
 }

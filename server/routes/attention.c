@@ -8,9 +8,7 @@ static void answered(void *context, srv_answer *answer) {
     reply->problem = answer->problem;
     reply->status = 200;
     reply->content_type = answer->type;
-    reply->body = answer->body;
-    reply->size = answer->size;
-    reply->held = answer->held;
+    reply->stream = answer->stream;
     reply->has_timing = true;
     reply->timing = answer->timing;
     srv_call_finish(call);

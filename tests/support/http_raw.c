@@ -70,6 +70,37 @@ static char *take(http_raw *raw, size_t size) {
     return taken;
 }
 
+/* Takes one line off the front and cuts its end. */
+static char *take_line(http_raw *raw) {
+    char *end;
+    while (!(end = strstr(raw->pending, "\r\n")))
+        ck_assert_msg(receive(raw) > 0, "the connection ended in the midst of a chunk's size");
+    char *line = take(raw, (size_t)(end + 2 - raw->pending));
+    line[strlen(line) - 2] = '\0';
+    return line;
+}
+
+/* A body in chunks (RFC 9112, section 7.1), without trailers. */
+static char *take_chunks(http_raw *raw, size_t *size) {
+    char *body = calloc(1, 1);
+    *size = 0;
+    for (size_t count = 1; count > 0;) {
+        char *line = take_line(raw), *end;
+        count = strtoul(line, &end, 16);
+        ck_assert_msg(end > line && *end == '\0', "no chunk's size: '%s'", line);
+        free(line);
+        char *chunk = take(raw, count), *rest = take_line(raw);
+        ck_assert_msg(*rest == '\0', "a chunk is longer than its size: '%s'", rest);
+        free(rest);
+        body = realloc(body, *size + count + 1);
+        ck_assert_ptr_nonnull(body);
+        memcpy(body + *size, chunk, count + 1);
+        *size += count;
+        free(chunk);
+    }
+    return body;
+}
+
 http_answer http_raw_answer(http_raw *raw, int to_head) {
     char *end = NULL;
     while (!raw->pending || !(end = strstr(raw->pending, "\r\n\r\n"))) {
@@ -80,12 +111,12 @@ http_answer http_raw_answer(http_raw *raw, int to_head) {
     answer.status = strtol(answer.headers + 9, NULL, 10);
     char *coding = http_header(&answer, "Transfer-Encoding"),
          *length = http_header(&answer, "Content-Length");
-    ck_assert_msg(coding == NULL, "an answer of known size comes with Content-Length");
-    if (!to_head && answer.status >= 200 && answer.status != 204) {
-        ck_assert_msg(length != NULL, "no Content-Length: %s", answer.headers);
-        answer.size = strtoul(length, NULL, 10);
-    }
-    answer.body = take(raw, answer.size);
+    bool has_body = !to_head && answer.status >= 200 && answer.status != 204;
+    ck_assert_msg(!coding || (!length && strcmp(coding, "chunked") == 0), "%s", answer.headers);
+    ck_assert_msg(!has_body || coding || length, "no Content-Length: %s", answer.headers);
+    if (has_body && !coding) answer.size = strtoul(length, NULL, 10);
+    answer.body = coding ? take_chunks(raw, &answer.size) : take(raw, answer.size);
+    free(coding);
     free(length);
     if (raw->sent_size > 0 && answer.status >= 200) {
         size_t size = record_raw(raw->sent, raw->sent_size, &answer);

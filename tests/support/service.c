@@ -1,6 +1,7 @@
 #include "service.h"
 
 #include "safetensors_writer.h"
+#include "written.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +33,28 @@ static void answered(void *context, srv_answer *answer) {
     pthread_mutex_unlock(&to->lock);
 }
 
+static void passed(void *context, bool cancelled) {
+    (void)cancelled;
+    service *to = context;
+    pthread_mutex_lock(&to->lock);
+    to->passed = true;
+    pthread_cond_signal(&to->came);
+    pthread_mutex_unlock(&to->lock);
+}
+
+/* What the worker has begun is over then. */
+static void settle(service *to) {
+    attn_job empty = {.context = to, .done = passed};
+    to->passed = false;
+    attn_pool_submit(to->shared.pool, &empty);
+    pthread_mutex_lock(&to->lock);
+    while (!to->passed)
+        pthread_cond_wait(&to->came, &to->lock);
+    pthread_mutex_unlock(&to->lock);
+}
+
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
-                 srv_answer *out) {
+                 service_answer *out) {
     char *copy = malloc(size > 0 ? size : 1), *question = malloc(query_size > 0 ? query_size : 1);
     bool started = copy != NULL && question != NULL && srv_budget_take(&to->budget, size);
     if (started) {
@@ -58,9 +79,11 @@ bool service_ask(service *to, const char *body, size_t size, const char *query, 
     free(copy);
     free(question);
     if (!started) return false;
-    srv_budget_give(&to->budget, to->answer.held);
-    *out = to->answer;
-    return true;
+    *out = (service_answer){.problem = to->answer.problem};
+    if (to->answer.stream) out->body = written_stream(to->answer.stream, &out->size);
+    srv_stream_close(to->answer.stream);
+    settle(to);
+    return to->answer.stream == NULL || out->body != NULL;
 }
 
 void service_close(service *open) {

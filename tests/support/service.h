@@ -8,12 +8,19 @@
 
 #include <pthread.h>
 
+/* An answer that has been read to its end. */
+typedef struct service_answer {
+    srv_problem problem;
+    char *body; /* NUL-terminated, malloc'ed; NULL with a problem, or where there was no memory to read it */
+    size_t size;
+} service_answer;
+
 typedef struct service {
     srv_service shared;
     srv_budget budget;
     pthread_mutex_t lock;
     pthread_cond_t came;
-    bool answered;
+    bool answered, passed;
     srv_answer answer;
 } service;
 
@@ -23,7 +30,7 @@ bool service_open(service *out, const char *path, size_t memory, attn_error *err
 /* Asks with copies of body and query and waits. False without memory: no answer. The answer's body is the
  * caller's; the budget has everything back. */
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
-                 srv_answer *out);
+                 service_answer *out);
 void service_close(service *open);
 
 /* A file in memory, its path in `path`; ends the program where there is none. Closing the descriptor removes it. */

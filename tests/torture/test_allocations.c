@@ -72,7 +72,7 @@ static const char *const requests[][2] = {
 };
 
 /* The same answer, the same refusal, or that there is no memory. */
-static void judge(const srv_answer *answer, const srv_answer *right, long at) {
+static void judge(const service_answer *answer, const service_answer *right, long at) {
     if (answer->problem.id == SRV_MEMORY_TAKEN) return;
     ck_assert_msg(answer->problem.id == right->problem.id, "allocation %ld: %s", at, answer->problem.detail);
     ck_assert_msg(strcmp(answer->problem.detail, right->problem.detail) == 0, "allocation %ld: %s", at,
@@ -89,7 +89,7 @@ START_TEST(answering) {
     attn_error error = {0};
     ck_assert(service_open(&one, path, MEMORY, &error));
     const char *body = requests[_i][0], *query = requests[_i][1];
-    srv_answer right, answer;
+    service_answer right, answer;
     ck_assert(service_ask(&one, body, strlen(body), query, strlen(query), &right));
     json_set_alloc_funcs(__real_malloc, free);
     bool passed = false;

@@ -9,8 +9,8 @@ static bool decode(const srv_source *source, srv_ask **out, srv_problem *problem
     return false;
 }
 
-static bool encode(const srv_outcome *outcome, srv_text *out, srv_problem *problem) {
-    (void)outcome, (void)out, (void)problem;
+static bool encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
+    (void)outcome, (void)parts, (void)problem;
     return false;
 }
 

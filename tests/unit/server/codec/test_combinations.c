@@ -5,6 +5,7 @@
 
 #include "server/codec/json.h"
 #include "suites.h"
+#include "tests/support/written.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -28,7 +29,6 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
     attn_plan plan;
     srv_ask *ask = NULL;
     attn_run *run = NULL;
-    srv_text text = {0};
     const random_body *in = &r->text;
     srv_source source = {in->body, strlen(in->body), in->query, strlen(in->query), SIZE_MAX, NULL};
     ck_seed(srv_json_decode(&source, &ask, &problem), &r->random, "%s", problem.detail);
@@ -38,12 +38,15 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
             "%s %s", error.where, error.text);
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_seed(attn_run_wait(run, pool) == ATTN_OK, &r->random, "the run failed");
+    srv_parts *parts = srv_parts_new();
     const srv_outcome outcome = {ask, "m", 0, run};
-    ck_seed(srv_json_encode(&outcome, &text, &problem), &r->random, "%s", problem.detail);
-    json_t *answer = json_loadb(text.data, text.size, JSON_REJECT_DUPLICATES, NULL);
-    ck_seed(answer != NULL, &r->random, "not JSON: %.*s", (int)(text.size < 300 ? text.size : 300),
-            text.data);
-    srv_text_done(&text);
+    ck_assert(srv_json_encode(&outcome, parts, &problem));
+    size_t size;
+    char *text = written_parts(parts, &size);
+    json_t *answer = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
+    ck_seed(answer != NULL, &r->random, "not JSON: %.300s", text);
+    free(text);
+    srv_parts_free(parts);
     attn_run_free(run);
     srv_ask_free(ask);
     return answer;

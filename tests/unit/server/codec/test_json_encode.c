@@ -3,6 +3,7 @@
 #include "sample_layers.h"
 #include "server/codec/json.h"
 #include "suites.h"
+#include "tests/support/written.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -16,7 +17,6 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     attn_pool *pool = NULL;
     attn_run *run = NULL;
     srv_ask *ask = NULL;
-    srv_text text = {0};
     srv_source source = {.body = body, .size = size, .memory = SIZE_MAX};
     ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%s", problem.detail);
     ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
@@ -25,13 +25,15 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     ck_assert_int_eq(attn_pool_new(1, &pool, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
+    srv_parts *parts = srv_parts_new();
     const srv_outcome outcome = {ask, model->name, 0, run};
-    ck_assert(srv_json_encode(&outcome, &text, &problem));
-    srv_text_append(&text, "", 1);
+    ck_assert(srv_json_encode(&outcome, parts, &problem));
+    char *text = written_parts(parts, &size);
+    srv_parts_free(parts);
     attn_run_free(run);
     attn_pool_free(pool);
     srv_ask_free(ask);
-    return text.data;
+    return text;
 }
 
 static const struct {
@@ -144,7 +146,7 @@ START_TEST(too_large_for_half) {
     attn_plan plan;
     srv_problem problem = {0};
     srv_ask *ask = NULL;
-    srv_text text = {0};
+    srv_parts *parts = srv_parts_new();
     ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
     srv_source source = {body, sizeof body - 1, query, sizeof query - 1, SIZE_MAX, NULL};
     ck_assert(srv_json_decode(&source, &ask, &problem));
@@ -154,12 +156,17 @@ START_TEST(too_large_for_half) {
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
     const srv_outcome outcome = {ask, "plain", 0, run};
-    ck_assert(!srv_json_encode(&outcome, &text, &problem));
+    ck_assert(srv_json_encode(&outcome, parts, &problem));
+    ck_assert(srv_parts_close(parts));
+    ck_assert(srv_parts_need_check(parts));
+    ck_assert(!srv_parts_check(parts, 0));
+    srv_parts_refuse(parts, &problem);
+    srv_ask_point(ask, &problem);
     ck_assert_int_eq(problem.id, SRV_NOT_REPRESENTABLE);
     ck_assert_int_eq(problem.where_kind, SRV_WHERE_PARAMETER);
     ck_assert_str_eq(problem.where, "dtype");
     ck_assert_str_eq(problem.detail, "'outputs' holds 65520; f16 ends at 65504, f32 is expected");
-    srv_text_done(&text);
+    srv_parts_free(parts);
     attn_run_free(run);
     attn_pool_free(pool);
     srv_ask_free(ask);
@@ -191,16 +198,18 @@ static const struct {
 START_TEST(plan_texts) {
     attn_plan plan;
     srv_problem problem = {0};
-    srv_text text = {0};
+    srv_parts *parts = srv_parts_new();
+    size_t size;
     const char *body = plans[_i].body;
     srv_ask *ask = sample_request(body, strlen(body), "plain", &plan, &problem);
     ck_assert_msg(ask != NULL, "%s", problem.detail);
     ck_assert(ask->plan_only);
     srv_plan_figures figures = {.bytes = 1000, .answer = 100, .limit = plans[_i].limit};
-    ck_assert(srv_json_plan(ask, "plain", 0, &plan, &figures, &text));
-    srv_text_append(&text, "", 1);
-    ck_assert_str_eq(text.data, plans[_i].answer);
-    srv_text_done(&text);
+    srv_json_plan(ask, "plain", 0, &plan, &figures, parts);
+    char *text = written_parts(parts, &size);
+    ck_assert_str_eq(text, plans[_i].answer);
+    free(text);
+    srv_parts_free(parts);
     srv_ask_free(ask);
 }
 END_TEST

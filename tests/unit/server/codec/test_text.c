@@ -100,9 +100,9 @@ static const struct {
 };
 
 START_TEST(float_texts) {
-    srv_text text = {0};
-    srv_text_append_float(&text, floats[_i].number, floats[_i].digits);
-    expect_text(&text, floats[_i].text);
+    char text[SRV_FLOAT_ROOM];
+    text[srv_float_write(floats[_i].number, floats[_i].digits, text)] = '\0';
+    ck_assert_str_eq(text, floats[_i].text);
 }
 END_TEST
 
@@ -127,11 +127,9 @@ static size_t significant_digits(const char *text) {
 
 /* Same float both ways of reading, and no digit more than printf needs. */
 static void check_float(float number) {
-    srv_text text = {0};
-    srv_text_append_float(&text, number, 0);
-    srv_text_append(&text, "", 1);
-    ck_assert(!text.failed);
-    float back = strtof(text.data, NULL), through_double = (float)strtod(text.data, NULL);
+    char text[SRV_FLOAT_ROOM];
+    text[srv_float_write(number, 0, text)] = '\0';
+    float back = strtof(text, NULL), through_double = (float)strtod(text, NULL);
     char want[40];
     int digits = 1;
     for (; digits < 9; digits++) {
@@ -140,10 +138,8 @@ static void check_float(float number) {
     }
     snprintf(want, sizeof want, "%.*e", digits - 1, (double)number);
     if (back != number || through_double != number || signbit(back) != signbit(number) ||
-        significant_digits(text.data) != significant_digits(want) ||
-        strtod(text.data, NULL) != strtod(want, NULL))
-        ck_abort_msg("%a is written %s, printf has %s", (double)number, text.data, want);
-    srv_text_done(&text);
+        significant_digits(text) != significant_digits(want) || strtod(text, NULL) != strtod(want, NULL))
+        ck_abort_msg("%a is written %s, printf has %s", (double)number, text, want);
 }
 
 START_TEST(random_floats_read_back) {
@@ -186,14 +182,12 @@ START_TEST(precision_is_printf) {
         float number = i % 3 == 0 ? (float)(state % 100000) / 64 : from_bits((uint32_t)(state >> 16));
         if (!isfinite(number)) continue;
         int digits = 1 + i % 9;
-        srv_text text = {0};
-        srv_text_append_float(&text, number, digits);
-        srv_text_append(&text, "", 1);
+        char text[SRV_FLOAT_ROOM];
+        text[srv_float_write(number, digits, text)] = '\0';
         char want[40];
         snprintf(want, sizeof want, "%.*e", digits - 1, (double)number);
-        if (strtod(text.data, NULL) != strtod(want, NULL))
-            ck_abort_msg("%a is written %s, printf has %s", (double)number, text.data, want);
-        srv_text_done(&text);
+        if (strtod(text, NULL) != strtod(want, NULL))
+            ck_abort_msg("%a is written %s, printf has %s", (double)number, text, want);
     }
 }
 END_TEST
@@ -203,12 +197,13 @@ START_TEST(locale_does_not_matter) {
     ck_assert_int_eq(setenv("LOCPATH", folder, 1), 0);
     ck_assert_ptr_nonnull(setlocale(LC_ALL, "de_DE.UTF-8"));
     ck_assert_str_eq(localeconv()->decimal_point, ",");
-    srv_text text = {0};
-    srv_text_append_float(&text, 0.5f, 0);
-    srv_text_append_string(&text, " ");
-    srv_text_append_float(&text, 1.5e-42f, 0); /* takes the C library's way */
+    char text[2 * SRV_FLOAT_ROOM];
+    size_t size = srv_float_write(0.5f, 0, text);
+    text[size++] = ' ';
+    size += srv_float_write(1.5e-42f, 0, text + size); /* takes the C library's way */
+    text[size] = '\0';
     setlocale(LC_ALL, "C");
-    expect_text(&text, "0.5 1.5e-42");
+    ck_assert_str_eq(text, "0.5 1.5e-42");
     temporary_remove(folder);
 }
 END_TEST
