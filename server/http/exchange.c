@@ -193,6 +193,7 @@ static enum MHD_Result on_end(srv_exchange *exchange) {
     }
     if (route->start) return start(exchange);
     route->answer(&exchange->call);
+    srv_verdict_query(exchange, &exchange->call.reply.problem);
     return answer(exchange);
 }
 

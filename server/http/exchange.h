@@ -117,6 +117,9 @@ bool srv_credential_take(srv_exchange *exchange, srv_problem *problem);
 void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing);
 /* What the headers decide (verdict.c): sets the reply's problem, or the match and the body's room. */
 void srv_verdict(srv_exchange *exchange, const srv_framing *framing);
+/* Whether the route takes the query, or there is none: naming a parameter that it does not take beats ignoring it. Where
+ * the answer changes nothing (GET) it is judged after the names in the path, since their 404 goes before this 422. */
+bool srv_verdict_query(const srv_exchange *exchange, srv_problem *problem);
 /* The workers have as many as may wait. Returns false. */
 bool srv_refuse_queue(const srv_http *http, srv_problem *problem);
 

@@ -136,13 +136,16 @@ static bool check_room(srv_exchange *exchange, const srv_route *route, size_t de
     return !route->codecs || srv_body_expect(&exchange->body, http->options.memory, declared_size, problem);
 }
 
-/* A query where the route takes none: naming the parameter beats ignoring it. */
-static bool check_query(const srv_route *route, const srv_target *target, srv_problem *problem) {
-    if (!target->query || target->query_size == 0 || route->ignores_query || route->takes_query) return true;
+bool srv_verdict_query(const srv_exchange *exchange, srv_problem *problem) {
+    const srv_route *route = exchange->match.route;
+    const char *query = exchange->call.query;
+    if (!query || route->ignores_query || route->takes_query) return true;
+    query += strspn(query, "&");
+    if (*query == '\0') return true;
     char name[64] = "";
-    size_t size = strcspn(target->query, "=&");
+    size_t size = strcspn(query, "=&");
     if (size >= sizeof name) size = sizeof name - 1;
-    memcpy(name, target->query, size);
+    memcpy(name, query, size);
     return srv_problem_set(problem, SRV_UNKNOWN_FIELD, SRV_WHERE_PARAMETER, name,
                            "query parameter '%s'; %s takes none", name, route->path);
 }
@@ -188,9 +191,10 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     exchange->call.query_size = target.query_size;
     exchange->is_preflight = framing->is_preflight && exchange->origin && exchange->match.is_options;
     if (exchange->match.is_options) return;
+    bool changes_nothing = strcmp(route->method, "GET") == 0;
     if (srv_credential_check(exchange, framing, route->right, problem) &&
         check_content(exchange, route, framing, problem) && check_accept(exchange, route, problem) &&
         check_declared(exchange, framing, problem) && srv_credential_take(exchange, problem) &&
-        check_room(exchange, route, framing->declared, problem))
-        check_query(route, &target, problem);
+        check_room(exchange, route, framing->declared, problem) && !changes_nothing)
+        srv_verdict_query(exchange, problem);
 }

@@ -109,6 +109,28 @@ START_TEST(queries_are_looked_at) {
 }
 END_TEST
 
+/* What the path names goes before the query, and an empty query is none. */
+START_TEST(names_go_before_queries) {
+    static const struct {
+        const char *path;
+        long status;
+        const char *code;
+    } asked[] = {{"/v1/models/none?x=1", 404, "model_not_found"},
+                 {"/v1/models/tiny/layers/9?x=1", 404, "layer_not_found"},
+                 {"/v1/models/none/example?x=1", 404, "model_not_found"},
+                 {"/nothing?x=1", 404, "not_found"},
+                 {"/v1/models?", 200, NULL},
+                 {"/v1/models?&&", 200, NULL},
+                 {"/v1/models?&x", 422, "unknown_field"}};
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        http_answer answer = http_get(api_daemon.url, asked[i].path);
+        ck_assert_msg(answer.status == asked[i].status, "%s: %ld", asked[i].path, answer.status);
+        if (asked[i].code) api_check_problem(&answer, asked[i].status, asked[i].code);
+        http_done(&answer);
+    }
+}
+END_TEST
+
 START_TEST(unknown_path_is_404) {
     static const char *const paths[] = {"/nothing",     "/v1",
                                         "/v1/",         "/v1/models/",
@@ -211,6 +233,7 @@ ATTND_SUITE(endpoints) {
     tcase_add_test(tests, version_tells_what_runs);
     tcase_add_loop_test(tests, accept_is_looked_at, 0, (int)(sizeof accepted / sizeof *accepted));
     tcase_add_loop_test(tests, queries_are_looked_at, 0, 7);
+    tcase_add_test(tests, names_go_before_queries);
     tcase_add_loop_test(tests, unknown_path_is_404, 0, 10);
     tcase_add_loop_test(tests, wrong_method_is_405, 0, (int)(sizeof wrong_methods / sizeof *wrong_methods));
     tcase_add_loop_test(tests, head_is_get_without_body, 0, 4);

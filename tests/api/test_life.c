@@ -237,6 +237,28 @@ START_TEST(taken_port_is_one_clear_line) {
 }
 END_TEST
 
+/* An IPv6 address that this machine does not have (RFC 3849's are nobody's) is a warning beside another one, since many
+ * machines have none; alone it is fatal, and so is an IPv4 address (RFC 5737's) in any company. */
+START_TEST(missing_address_is_a_warning) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--listen", "[2001:db8::1]:0", NULL}, NULL);
+    char *log = process_errors(&daemon.process);
+    ck_assert_msg(strstr(log, " warning listen ") && strstr(log, "going on without it"), "%s", log);
+    free(log);
+    daemon_stop(&daemon);
+    static const char *const alone[] = {"[2001:db8::1]:0", "127.0.0.1:0"}, *const with[] = {NULL,
+                                                                                            "192.0.2.1:0"};
+    for (size_t i = 0; i < 2; i++) {
+        process_result result = process_run_attnd("serve", "--log-level", "error", "--listen", alone[i],
+                                                  with[i] ? "--listen" : NULL, with[i], NULL);
+        ck_assert_int_eq(result.code, 1);
+        ck_assert_uint_eq(count_lines(result.errors), 1);
+        ck_assert_str_eq(result.output, "");
+        process_result_done(&result);
+    }
+}
+END_TEST
+
 START_TEST(every_wrong_setting_is_told) {
     process_result result = daemon_refused((const char *const[]){"--wrokers", "2", "--max-body=0", NULL},
                                            (const char *const[]){"ATTND_WORKERS=x", NULL});
@@ -392,6 +414,7 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, answers_what_has_arrived);
     tcase_add_test(tests, compute_limit_is_504);
     tcase_add_test(tests, taken_port_is_one_clear_line);
+    tcase_add_test(tests, missing_address_is_a_warning);
     tcase_add_test(tests, every_wrong_setting_is_told);
     tcase_add_test(tests, missing_model_is_told);
     tcase_add_test(tests, too_few_descriptors_are_told);

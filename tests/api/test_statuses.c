@@ -73,7 +73,7 @@ static void fill(const char *pattern, bool is_there, char out[128]) {
 
 /* How a status comes about: what is added to a request that would be answered, and whom it is sent to. */
 typedef struct way {
-    const char *host, *header;
+    const char *host, *origin, *header;
     const char *query;
     size_t padding; /* bytes of a long header */
     size_t body;    /* bytes of a long body */
@@ -83,13 +83,17 @@ typedef struct way {
 
 /* False for those that come about by a body alone: their own tests do that. */
 static bool way_to(long status, const char *method, way *out) {
-    *out = (way){.host = "localhost", .header = "", .query = "", .daemon = &api_daemon};
+    *out = (way){.host = "localhost",
+                 .origin = "http://localhost:5173",
+                 .header = "",
+                 .query = "",
+                 .daemon = &api_daemon};
     switch (status) {
     case 200:
     case 204: return true;
     case 400: out->header = "Host: localhost\r\n"; return true;
     case 401: out->daemon = &guarded.daemon; return true;
-    case 403: out->header = "Origin: https://evil.example\r\n"; return true;
+    case 403: out->origin = "https://evil.example"; return true;
     case 404: out->is_unknown = true; return true;
     case 406: out->header = "Accept: text/x-nothing\r\n"; return true;
     case 413: out->body = 70000; return true;
@@ -117,10 +121,12 @@ static char *request_for(const char *method, const char *pattern, const way *by)
                  by->is_unknown ? "none" : "tiny");
     char *body = by->body > 0 ? calloc(1, by->body + 1) : strdup(small);
     if (by->body > 0) memset(body, ' ', by->body);
-    ck_assert_int_gt(asprintf(&request,
-                              "%s %s%s HTTP/1.1\r\nHost: %s\r\n%sX-Long: %s\r\nContent-Length: %zu\r\n\r\n%s",
-                              method, path, by->query, by->host, by->header, padding, strlen(body), body),
-                     0);
+    ck_assert_int_gt(
+        asprintf(
+            &request,
+            "%s %s%s HTTP/1.1\r\nHost: %s\r\nOrigin: %s\r\n%sX-Long: %s\r\nContent-Length: %zu\r\n\r\n%s",
+            method, path, by->query, by->host, by->origin, by->header, padding, strlen(body), body),
+        0);
     free(padding);
     free(body);
     return request;
@@ -154,6 +160,10 @@ static void bring_about(const char *method, const char *pattern, long status, co
         api_check_problem(&answer, status, json_string_value(json_at(problem, "/code")));
         ck_assert_ptr_null(strstr(answer.body, "/etc/passwd"));
         json_decref(problem);
+    }
+    if (status != 403) {
+        api_check_header(&answer, "Access-Control-Allow-Origin", "http://localhost:5173");
+        api_check_header(&answer, "Vary", "Origin");
     }
     char *retry = http_header(&answer, "Retry-After");
     ck_assert_msg((retry != NULL) == (status == 503 || status == 429), "%s %s, %ld: Retry-After: %s", method,
