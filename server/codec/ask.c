@@ -205,7 +205,7 @@ bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size
     }
     place_masks(ask);
     ask->request.layer = layer;
-    return true;
+    return srv_ask_number_tokens(ask, problem);
 }
 
 static void rows_done(srv_rows *rows) {
@@ -235,6 +235,7 @@ void srv_ask_free(srv_ask *ask) {
     free(storage->context_lengths.list);
     free(storage->heads);
     free(storage->queries);
+    free(storage->token_numbers);
     json_decref(storage->query);
     free(storage);
     json_decref(ask->tokens);
