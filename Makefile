@@ -325,6 +325,7 @@ $(OUT)/obj/tests/%.o: tests/%.c $(OUT)/flags
 
 # Where the files that tests read lie, whatever folder the test program is started in.
 $(OUT)/obj/tests/unit/server/codec/%.o: TEST_CFLAGS += -DREFUSED_BODIES='"$(abspath tests/cases/json/refused.txt)"'
+$(OUT)/obj/tests/support/%.o: TEST_CFLAGS += -DGOLDEN_BODIES='"$(abspath tests/golden/bodies)"'
 $(OUT)/obj/tests/model/%.o: TEST_CFLAGS += -DMINILM_VECTOR='"$(abspath tests/golden/minilm.safetensors)"'
 $(OUT)/obj/tests/golden/%.o: TEST_CFLAGS += -DGOLDEN_VECTORS='"$(abspath tests/golden/vectors)"' \
     -DSTATISTICS_VECTORS='"$(abspath tests/golden/statistics)"'

@@ -19,5 +19,6 @@
 #include "tensor/view.h"
 #include "weights/layer.h"
 #include "weights/model.h"
+#include "weights/safetensors_header.h"
 
 #endif

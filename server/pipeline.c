@@ -95,6 +95,15 @@ static bool reserve(srv_job *job, size_t need, const char *what, const char *adv
     return false;
 }
 
+/* More memory for a body that is being read. */
+static bool hold(void *context, size_t bytes, srv_problem *problem) {
+    (void)problem; /* the job's own */
+    srv_job *job = context;
+    size_t need;
+    if (!attn_size_add(job->request.held, bytes, &need)) need = SIZE_MAX;
+    return reserve(job, need, "reading this body", "; fewer numbers need less");
+}
+
 static bool decode(srv_job *job) {
     srv_request *request = &job->request;
     const srv_codec *takes = request->takes;
@@ -103,7 +112,9 @@ static bool decode(srv_job *job) {
                          .size = request->size,
                          .query = request->query,
                          .query_size = request->query_size,
-                         .gives = request->gives};
+                         .gives = request->gives,
+                         .hold = hold,
+                         .holder = job};
     size_t need;
     if (!takes->measure(&source, job->service->max_json, problem)) return false;
     if (!attn_size_add(source.memory, source.size, &need)) need = SIZE_MAX;

@@ -31,6 +31,7 @@
     X(SRV_LOADING, 503, "loading")                                                                           \
     X(SRV_DRAINING, 503, "draining")                                                                         \
     X(SRV_BAD_JSON, 400, "bad_json")                                                                         \
+    X(SRV_BAD_BODY, 400, "bad_body")                                                                         \
     X(SRV_MODEL_NOT_FOUND, 404, "model_not_found")                                                           \
     X(SRV_LAYER_NOT_FOUND, 404, "layer_not_found")                                                           \
     X(SRV_BAD_PARAMETER, 422, "bad_parameter")                                                               \

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { BUFFER = 1 << 18, LENGTH = 8 /* bytes of the header length */ };
+enum { BUFFER = 1 << 18, LENGTH = ATTN_HEADER_LENGTH };
 
 /* Beginnings of files that are often given in place of safetensors. */
 static const struct {
@@ -91,9 +91,7 @@ static attn_code read_header(attn_safetensors *file, size_t size, attn_error *er
     unsigned char length[LENGTH];
     attn_code code = read_at(file, 0, LENGTH, length, error);
     if (code != ATTN_OK) return code;
-    uint64_t header_size = 0;
-    for (size_t i = 0; i < LENGTH; i++)
-        header_size |= (uint64_t)length[i] << (8 * i);
+    uint64_t header_size = attn_file_header_length(length);
     code = check_header_size(file, header_size, size, error);
     if (code != ATTN_OK) return code;
 
@@ -105,7 +103,7 @@ static attn_code read_header(attn_safetensors *file, size_t size, attn_error *er
     file->data_at = LENGTH + (size_t)header_size;
     if (code == ATTN_OK)
         code = attn_file_header_parse((const char *)header, (size_t)header_size, size - file->data_at,
-                                      file->path, &file->header, error);
+                                      file->path, &file->header, NULL, error);
     free(header);
     return code;
 }

@@ -1,8 +1,7 @@
-/* Parses and checks the header of a safetensors file: every rule of the format, before anything else looks at
- * it. Pure but for its own memory; any thread. */
+/* Parses and checks a header (safetensors_header.h): every rule of the format, before anything else looks at it. */
+#include "safetensors_header.h"
 #include "../base/size.h"
 #include "label.h"
-#include "safetensors.h"
 
 #include <jansson.h>
 #include <stdlib.h>
@@ -13,6 +12,8 @@ typedef struct header_reader {
     const char *file;
     size_t data_size;
     attn_error *error;
+    const char *bytes;   /* the header's text */
+    size_t size, broken; /* where in it an error was found */
 } header_reader;
 
 #define REFUSE(reader, ...)                                                                                  \
@@ -125,18 +126,28 @@ static int by_data(const void *left, const void *right) {
     return order != 0 ? order : strcmp(a->name, b->name);
 }
 
+/* An error of a tensor lies where the text has its name, as far as it has the name as it is. Returns `code`. */
+static attn_code blame(header_reader *reader, const char *name, attn_code code) {
+    size_t length = strlen(name);
+    const char *at = length == 0 ? NULL : memmem(reader->bytes, reader->size, name, length);
+    if (at != NULL) reader->broken = (size_t)(at - reader->bytes);
+    return code;
+}
+
 /* Sorts by data; the data must be the tensors' bytes, each once, and nothing else. */
-static attn_code check_layout(const header_reader *reader, attn_file_tensor *tensors, size_t count) {
+static attn_code check_layout(header_reader *reader, attn_file_tensor *tensors, size_t count) {
     qsort(tensors, count, sizeof *tensors, by_data);
     size_t at = 0;
     for (size_t i = 0; i < count; i++) {
         const attn_file_tensor *tensor = &tensors[i];
         if (tensor->begin < at)
-            return REFUSE(reader, "tensors '%s' and '%s' share bytes of the data", NAME(&tensors[i - 1]),
-                          NAME(tensor));
+            return blame(reader, tensor->name,
+                         REFUSE(reader, "tensors '%s' and '%s' share bytes of the data",
+                                NAME(&tensors[i - 1]), NAME(tensor)));
         if (tensor->begin > at)
-            return REFUSE(reader, "a hole of %zu bytes before tensor '%s'; the data must have none",
-                          tensor->begin - at, NAME(tensor));
+            return blame(reader, tensor->name,
+                         REFUSE(reader, "a hole of %zu bytes before tensor '%s'; the data must have none",
+                                tensor->begin - at, NAME(tensor)));
         at = tensor->end;
     }
     if (at != reader->data_size)
@@ -145,7 +156,7 @@ static attn_code check_layout(const header_reader *reader, attn_file_tensor *ten
     return ATTN_OK;
 }
 
-static attn_code read_entries(const header_reader *reader, const json_t *document, attn_file_tensor *tensors,
+static attn_code read_entries(header_reader *reader, const json_t *document, attn_file_tensor *tensors,
                               size_t *count) {
     const char *name;
     const json_t *entry;
@@ -153,19 +164,20 @@ static attn_code read_entries(const header_reader *reader, const json_t *documen
         attn_code code = strcmp(name, "__metadata__") == 0
                              ? check_metadata(reader, entry)
                              : read_tensor(reader, name, entry, &tensors[(*count)++]);
-        if (code != ATTN_OK) return code;
+        if (code != ATTN_OK) return blame(reader, name, code);
     }
     return check_layout(reader, tensors, *count);
 }
 
-static attn_code parse_json(const header_reader *reader, const char *bytes, size_t size, json_t **out) {
-    if (size == 0 || bytes[0] != '{')
+static attn_code parse_json(header_reader *reader, json_t **out) {
+    if (reader->size == 0 || reader->bytes[0] != '{')
         return REFUSE(reader, "the header does not begin with '{'; a safetensors header is a JSON object");
     json_error_t problem;
-    json_t *document = json_loadb(bytes, size, JSON_REJECT_DUPLICATES, &problem);
+    json_t *document = json_loadb(reader->bytes, reader->size, JSON_REJECT_DUPLICATES, &problem);
     if (document == NULL && json_error_code(&problem) == json_error_out_of_memory)
         return attn_error_set(reader->error, ATTN_NO_MEMORY, attn_label_path(reader->file).text,
                               "no memory for the header");
+    reader->broken = problem.position < 0 ? 0 : (size_t)problem.position;
     if (document == NULL)
         return REFUSE(reader, "the header is not the JSON that the format asks for: %s (at its byte %d)",
                       problem.text, problem.position);
@@ -173,19 +185,25 @@ static attn_code parse_json(const header_reader *reader, const char *bytes, size
     return ATTN_OK;
 }
 
-attn_code attn_file_header_parse(const char *bytes, size_t size, size_t data_size, const char *file,
-                                 attn_file_header *out, attn_error *error) {
-    const header_reader reader = {file, data_size, error};
+uint64_t attn_file_header_length(const unsigned char bytes[ATTN_HEADER_LENGTH]) {
+    uint64_t length = 0;
+    for (size_t i = 0; i < ATTN_HEADER_LENGTH; i++)
+        length |= (uint64_t)bytes[i] << (8 * i);
+    return length;
+}
+
+static attn_code read_header(header_reader *reader, attn_file_header *out) {
     json_t *document = NULL;
-    attn_code code = parse_json(&reader, bytes, size, &document);
+    attn_code code = parse_json(reader, &document);
     if (code != ATTN_OK) return code;
 
     size_t count = 0;
     attn_file_tensor *tensors = calloc(json_object_size(document) + 1, sizeof *tensors);
     if (tensors == NULL)
-        code = attn_error_set(error, ATTN_NO_MEMORY, attn_label_path(file).text, "no memory for the header");
+        code = attn_error_set(reader->error, ATTN_NO_MEMORY, attn_label_path(reader->file).text,
+                              "no memory for the header");
     else
-        code = read_entries(&reader, document, tensors, &count);
+        code = read_entries(reader, document, tensors, &count);
     if (code != ATTN_OK) {
         free(tensors);
         json_decref(document);
@@ -195,8 +213,28 @@ attn_code attn_file_header_parse(const char *bytes, size_t size, size_t data_siz
     return ATTN_OK;
 }
 
+attn_code attn_file_header_parse(const char *bytes, size_t size, size_t data_size, const char *file,
+                                 attn_file_header *out, size_t *broken, attn_error *error) {
+    header_reader reader = {
+        .file = file, .data_size = data_size, .error = error, .bytes = bytes, .size = size};
+    attn_code code = read_header(&reader, out);
+    if (code != ATTN_OK && broken != NULL) *broken = reader.broken;
+    return code;
+}
+
 const char *attn_file_header_metadata(const attn_file_header *header, const char *key) {
     return json_string_value(json_object_get(json_object_get(header->document, "__metadata__"), key));
+}
+
+bool attn_file_header_each_metadata(const attn_file_header *header,
+                                    bool (*each)(void *context, const char *key, const char *value),
+                                    void *context) {
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(header->document, "__metadata__"), key, value) {
+        if (!each(context, key, json_string_value(value))) return false;
+    }
+    return true;
 }
 
 void attn_file_header_done(attn_file_header *header) {

@@ -175,20 +175,29 @@ static bool bind(const binding *to) {
            check_heads(to, "bias", &ask->storage->bias);
 }
 
+/* Whether `options` has one that is named by the first `size` bytes. */
+static bool has_option(const json_t *options, const char *name, size_t size) {
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)options, key, value) {
+        if (strlen(key) == size && memcmp(key, name, size) == 0) return true;
+    }
+    return false;
+}
+
 void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
     static const char above[] = "/return/";
     if (problem->where_kind != SRV_WHERE_POINTER || problem->where[0] != '/') return;
-    const char *name = problem->where + 1;
-    if (strncmp(problem->where, above, sizeof above - 1) == 0) name = problem->where + sizeof above - 1;
-    size_t size = strcspn(name, "/");
-    const char *key;
-    json_t *value;
-    json_object_foreach(ask->storage->query, key, value) {
-        if (strlen(key) != size || memcmp(key, name, size) != 0) continue;
+    char name[ATTN_WHERE_SIZE];
+    size_t skipped = strncmp(problem->where, above, sizeof above - 1) == 0 ? sizeof above - 1 : 1;
+    size_t size = strcspn(problem->where + skipped, "/");
+    memcpy(name, problem->where + skipped, size);
+    name[size] = '\0';
+    if (has_option(ask->storage->query, name, size)) {
         problem->where_kind = SRV_WHERE_PARAMETER;
-        memmove(problem->where, name, size);
-        problem->where[size] = '\0';
-        return;
+        memcpy(problem->where, name, size + 1);
+    } else if (has_option(ask->storage->metadata, name, size)) {
+        snprintf(problem->where, sizeof problem->where, "/__metadata__/%.100s", name);
     }
 }
 
@@ -205,7 +214,7 @@ bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size
     }
     place_masks(ask);
     ask->request.layer = layer;
-    return srv_ask_number_tokens(ask, problem);
+    return true;
 }
 
 static void rows_done(srv_rows *rows) {
@@ -235,8 +244,9 @@ void srv_ask_free(srv_ask *ask) {
     free(storage->context_lengths.list);
     free(storage->heads);
     free(storage->queries);
-    free(storage->token_numbers);
     json_decref(storage->query);
+    json_decref(storage->metadata);
+    free(storage->arranged);
     free(storage);
     json_decref(ask->tokens);
     json_decref(ask->context_tokens);

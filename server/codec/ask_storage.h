@@ -40,13 +40,15 @@ typedef struct srv_lengths {
 } srv_lengths;
 
 struct srv_ask_storage {
-    json_t *query; /* the options that came from the query, by name; NULL: none did */
+    json_t *query;                 /* the options that came from the query, by name; NULL: none did */
+    json_t *metadata;              /* those that came from a binary body's __metadata__, likewise */
+    const struct srv_named *named; /* tensors of a binary body, while it is read; NULL: none */
+    void *arranged;                /* a body's tensor in another order of bytes; NULL: it lies in the body */
     srv_lengths lengths, context_lengths;
     srv_rows inputs, context, values;
     attn_sequence *sequences;
     srv_grid padding, mask, bias;
     size_t *heads, *queries;
-    uint32_t *token_numbers;           /* ΣS; NULL: no statistic wants them */
     bool positions, context_positions; /* given */
 };
 
@@ -56,9 +58,5 @@ srv_ask *srv_ask_new(void);
 
 /* Adds a hint for the client: one line, static storage. */
 void srv_ask_warn(srv_ask *ask, const char *hint);
-
-/* Gives the sequences of self-attention numbers for their tokens, equal ones for equal labels, where a statistic
- * compares tokens. False without memory. */
-bool srv_ask_number_tokens(srv_ask *ask, srv_problem *problem);
 
 #endif

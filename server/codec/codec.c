@@ -2,6 +2,8 @@
 #include "codec.h"
 
 #include "json.h"
+#include "npy.h"
+#include "safetensors.h"
 #include "server/http/media.h"
 #include "server/jobs/cost.h"
 
@@ -18,6 +20,11 @@ static const srv_codec attention[] = {
      .decode = srv_json_decode,
      .cost = srv_cost_of_sending,
      .encode = srv_json_encode},
+    {.type = "application/x-npy", .measure = srv_npy_measure, .decode = srv_npy_decode, .keeps_body = true},
+    {.type = "application/x-safetensors",
+     .measure = srv_safetensors_measure,
+     .decode = srv_safetensors_decode,
+     .keeps_body = true},
 };
 _Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_CODECS");
 

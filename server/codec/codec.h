@@ -17,6 +17,10 @@ typedef struct srv_source {
     size_t query_size;
     size_t memory;          /* bytes that decoding may take beside the body: `measure` tells, they are held */
     const srv_codec *gives; /* the answer's format, whose parameters the query may name; NULL: none */
+    /* For decoders that learn only as they read what they need: holds so many bytes more, or says why not. NULL:
+     * nobody counts. */
+    bool (*hold)(void *holder, size_t bytes, srv_problem *problem);
+    void *holder;
 } srv_source;
 
 /* A finished run, and whose it is. */

@@ -9,6 +9,7 @@
 #include "json_fields.h"
 #include "json_memory.h"
 #include "json_query.h"
+#include "named_tensors.h"
 #include "server/jobs/cost.h"
 
 #include <stdio.h>
@@ -81,7 +82,10 @@ static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const
         const srv_field *field = table + i;
         srv_place inside = {place, field->name, 0};
         json_t *value = given(ask, object, field);
-        if (field->members == NULL) {
+        srv_given tensors = {0};
+        if (srv_named_find(ask->storage->named, field, &tensors.tensors)) {
+            if (!field->take(ask, &tensors, &inside)) return false;
+        } else if (field->members == NULL) {
             if (value != NULL && !set_field(field, ask, value, &inside)) return false;
         } else if (value != NULL && !json_is_object(value)) {
             return srv_place_fail(&inside, &ask->problem, SRV_WRONG_TYPE, "found %s; an object is expected",
@@ -93,8 +97,14 @@ static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const
     return true;
 }
 
-/* The members in the order of the problem table; the first problem is left in the ask. */
-static void read_members(srv_ask *ask, json_t *root, const srv_problem *query_problem) {
+static bool has_inputs(const srv_ask *ask, const json_t *root) {
+    const json_t *inputs = json_object_get(root, "inputs");
+    srv_tensors tensors;
+    if (inputs != NULL && !json_is_null(inputs)) return true;
+    return srv_named_find(ask->storage->named, srv_field_find(srv_fields, "inputs"), &tensors);
+}
+
+void srv_json_read_members(srv_ask *ask, json_t *root, const srv_problem *query_problem) {
     srv_problem *problem = &ask->problem;
     if (!set_fields(srv_fields, SRV_NAMING_FIELDS, ask, root, NULL)) return;
     if (query_problem->id != SRV_NO_PROBLEM) {
@@ -102,8 +112,7 @@ static void read_members(srv_ask *ask, json_t *root, const srv_problem *query_pr
         return;
     }
     if (!check_known(srv_fields, root, NULL, problem) || !check_once(srv_fields, root, ask)) return;
-    const json_t *inputs = json_object_get(root, "inputs");
-    if (inputs == NULL || json_is_null(inputs)) {
+    if (!has_inputs(ask, root)) {
         srv_place at = {NULL, "inputs", 0};
         srv_place_fail(&at, problem, SRV_MISSING_FIELD,
                        "'inputs' is required: rows of numbers, L×D or N×L×D");
@@ -183,7 +192,7 @@ bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *probl
         goto out;
     }
     ask->storage->query = srv_json_query(source, &query_problem);
-    read_members(ask, root, &query_problem);
+    srv_json_read_members(ask, root, &query_problem);
     *out = ask;
     done = true;
 out:

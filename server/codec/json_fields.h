@@ -13,9 +13,8 @@ typedef enum srv_field_kind {
     SRV_FIELD_TEXT,
     SRV_FIELD_BOOLEAN_OR_TEXT,
     SRV_FIELD_NUMBER_OR_TEXT,
-    SRV_FIELD_NUMBERS,          /* a list */
-    SRV_FIELD_BOOLEAN_OR_TEXTS, /* … a list */
-    SRV_FIELD_TEXTS,            /* a list */
+    SRV_FIELD_NUMBERS, /* a list */
+    SRV_FIELD_TEXTS,   /* a list */
 } srv_field_kind;
 
 typedef struct srv_field {
@@ -32,6 +31,11 @@ extern const srv_field srv_fields[];
 
 /* The first ones are read before anything is refused, so that a 404 can go first. */
 enum { SRV_NAMING_FIELDS = 2 };
+
+/* Reads the members of a body into the ask in the order of the table of problems; the first problem is left in the
+ * ask, where `earlier`, found in the query or the body's header, goes before those of the members but after a model
+ * or layer that cannot be read. */
+void srv_json_read_members(srv_ask *ask, json_t *root, const srv_problem *earlier);
 
 /* NULL where there is none of that name. */
 const srv_field *srv_field_find(const srv_field *table, const char *name);

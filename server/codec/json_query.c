@@ -31,20 +31,11 @@ static json_t *list_of(const srv_parameter *parameter, json_t *(*item_of)(const 
     return list;
 }
 
-/* One boolean word, or a list of others. */
-static json_t *switch_or_list_of(const srv_parameter *parameter) {
-    json_t *value = boolean_of(parameter->values[0]);
-    if (parameter->count == 1 && json_is_boolean(value)) return value;
-    json_decref(value);
-    return list_of(parameter, json_string);
-}
-
 static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
     const char *text = parameter->values[0];
     switch (kind) {
     case SRV_FIELD_NUMBERS: return list_of(parameter, number_of);
     case SRV_FIELD_TEXTS: return list_of(parameter, json_string);
-    case SRV_FIELD_BOOLEAN_OR_TEXTS: return switch_or_list_of(parameter);
     case SRV_FIELD_BOOLEAN:
     case SRV_FIELD_BOOLEAN_OR_TEXT: return boolean_of(text);
     case SRV_FIELD_NUMBER:
@@ -74,13 +65,38 @@ static bool add(json_t *options, const srv_parameter *parameter, const srv_codec
     if (kind == SRV_FIELD_BODY)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "'%s' in the query; it is expected in the body", name);
-    bool is_list = kind == SRV_FIELD_NUMBERS || kind == SRV_FIELD_TEXTS || kind == SRV_FIELD_BOOLEAN_OR_TEXTS;
+    bool is_list = kind == SRV_FIELD_NUMBERS || kind == SRV_FIELD_TEXTS;
     if (parameter->count > 1 && !is_list)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "found %zu values; '%s' takes one, and commas split lists", parameter->count,
                                name);
     if (json_object_set_new(options, name, value_of(parameter, kind)) == 0) return true;
     return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");
+}
+
+/* Lists as they are split in a query. */
+static json_t *split_list(const char *text, json_t *(*item_of)(const char *text)) {
+    char *copy = strdup(text), *rest = copy;
+    json_t *list = copy == NULL ? NULL : json_array();
+    while (list != NULL && rest != NULL && *text != '\0') {
+        char *item = rest;
+        rest = strchr(item, ',');
+        if (rest != NULL) *rest++ = '\0';
+        if (json_array_append_new(list, item_of(item)) == 0) continue;
+        json_decref(list);
+        list = NULL;
+    }
+    free(copy);
+    return list;
+}
+
+json_t *srv_json_option(srv_field_kind kind, const char *text) {
+    if (kind != SRV_FIELD_NUMBERS && kind != SRV_FIELD_TEXTS)
+        return value_of(&(srv_parameter){.values = &text, .count = 1}, kind);
+    json_t *list = json_loads(text, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, NULL);
+    if (json_is_array(list)) return list;
+    json_decref(list);
+    return split_list(text, kind == SRV_FIELD_NUMBERS ? number_of : json_string);
 }
 
 json_t *srv_json_query(const srv_source *source, srv_problem *problem) {

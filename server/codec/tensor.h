@@ -26,7 +26,7 @@ typedef struct srv_tensors {
     size_t count;
     bool is_list;
     const void *from;
-    const char *name;
+    const attn_file_tensor *const *first; /* of a binary body's list */
 } srv_tensors;
 
 /* What is given for a field of tensors. */

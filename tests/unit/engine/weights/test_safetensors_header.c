@@ -11,7 +11,8 @@ static void refuse(const char *json, size_t data_size, const char *text) {
     attn_file_header header = {.tensor_count = 77};
     attn_error error;
     attn_error_clear(&error);
-    attn_code code = attn_file_header_parse(json, strlen(json), data_size, "m.safetensors", &header, &error);
+    attn_code code =
+        attn_file_header_parse(json, strlen(json), data_size, "m.safetensors", &header, NULL, &error);
     ck_assert_msg(code == ATTN_BAD_FILE, "accepted: %s", json);
     ck_assert_msg(strstr(error.text, text) != NULL, "'%s' is not in '%s'", text, error.text);
     ck_assert_str_eq(error.where, "m.safetensors");
@@ -22,7 +23,8 @@ static attn_file_header accept(const char *json, size_t data_size) {
     attn_file_header header;
     attn_error error;
     attn_error_clear(&error);
-    ck_assert_msg(attn_file_header_parse(json, strlen(json), data_size, "f", &header, &error) == ATTN_OK,
+    ck_assert_msg(attn_file_header_parse(json, strlen(json), data_size, "f", &header, NULL, &error) ==
+                      ATTN_OK,
                   "%s", error.text);
     return header;
 }
@@ -154,17 +156,40 @@ START_TEST(damaged_headers_do_no_harm) {
     char bytes[sizeof sound];
     for (size_t size = 0; size < sizeof sound - 1; size++) {
         attn_file_header header = {0};
-        ck_assert_int_eq(attn_file_header_parse(sound, size, 16, "f", &header, NULL), ATTN_BAD_FILE);
+        ck_assert_int_eq(attn_file_header_parse(sound, size, 16, "f", &header, NULL, NULL), ATTN_BAD_FILE);
     }
     for (size_t at = 0; at < sizeof sound - 1; at++)
         for (unsigned flip = 1; flip < 256; flip <<= 1) {
             memcpy(bytes, sound, sizeof sound);
             bytes[at] = (char)((unsigned char)bytes[at] ^ flip);
             attn_file_header header = {0};
-            attn_code code = attn_file_header_parse(bytes, sizeof sound - 1, 16, "f", &header, NULL);
+            attn_code code = attn_file_header_parse(bytes, sizeof sound - 1, 16, "f", &header, NULL, NULL);
             ck_assert(code == ATTN_OK || code == ATTN_BAD_FILE);
             attn_file_header_done(&header);
         }
+}
+END_TEST
+
+START_TEST(errors_say_where_in_the_header) {
+    static const struct {
+        const char *json;
+        size_t data_size, broken;
+    } headers[] = {
+        {"[", 0, 0},
+        {"{\"a\":", 0, 5},
+        {"{\"a\":{},\"b\":1}", 0, 2},
+        {"{\"x\":" T("U8", "[1]", "[0,1]") ",\"second\":" T("U8", "[2]", "[1,2]") "}", 3, 54},
+        {"{\"x\":" T("U8", "[1]", "[0,1]") ",\"second\":" T("U8", "[1]", "[0,1]") "}", 1, 2},
+        {"{\"x\":" T("U8", "[1]", "[0,1]") ",\"second\":" T("U8", "[1]", "[2,3]") "}", 3, 54},
+    };
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        attn_file_header header;
+        size_t broken = 1000;
+        attn_code code = attn_file_header_parse(headers[i].json, strlen(headers[i].json),
+                                                headers[i].data_size, "f", &header, &broken, NULL);
+        ck_assert_int_eq(code, ATTN_BAD_FILE);
+        ck_assert_msg(broken == headers[i].broken, "%s: %zu", headers[i].json, broken);
+    }
 }
 END_TEST
 
@@ -179,6 +204,7 @@ ATTND_SUITE(safetensors_header) {
     tcase_add_test(cases, layout_rules);
     tcase_add_test(cases, sound_headers_load_in_data_order);
     tcase_add_test(cases, names_cannot_break_a_line);
+    tcase_add_test(cases, errors_say_where_in_the_header);
     tcase_add_test(cases, damaged_headers_do_no_harm);
     suite_add_tcase(suite, cases);
     return suite;

@@ -1,7 +1,7 @@
 /* Layers for the codec's tests, and the way of a body to its plan. */
 #include "sample_layers.h"
 
-#include "server/codec/json.h"
+#include "server/codec/codec.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -68,10 +68,18 @@ srv_ask *sample_request(const char *body, size_t size, const char *layer, attn_p
 
 srv_ask *sample_request_with(const char *body, size_t size, const char *query, const char *layer,
                              attn_plan *plan, srv_problem *problem) {
+    return sample_request_as("application/json", body, size, query, layer, plan, problem);
+}
+
+srv_ask *sample_request_as(const char *type, const char *body, size_t size, const char *query,
+                           const char *layer, attn_plan *plan, srv_problem *problem) {
     srv_ask *ask = NULL;
     attn_error error = {0};
-    srv_source source = {body, size, query, strlen(query), SIZE_MAX, NULL};
-    if (!srv_json_decode(&source, &ask, problem)) return NULL;
+    const srv_codec *codec = srv_codec_of_body(&srv_codecs_attention, type);
+    srv_source source = {.body = body, .size = size, .query = query, .query_size = strlen(query)};
+    if (!codec->measure(&source, 0, problem)) return NULL;
+    source.memory = SIZE_MAX;
+    if (!codec->decode(&source, &ask, problem)) return NULL;
     if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;
         srv_problem_from_engine(problem, &error);

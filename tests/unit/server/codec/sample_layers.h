@@ -15,5 +15,8 @@ srv_ask *sample_request(const char *body, size_t size, const char *layer, attn_p
 /* The same with a query. */
 srv_ask *sample_request_with(const char *body, size_t size, const char *query, const char *layer,
                              attn_plan *plan, srv_problem *problem);
+/* The same in a format, by its media type. The body must stay as long as the ask. */
+srv_ask *sample_request_as(const char *type, const char *body, size_t size, const char *query,
+                           const char *layer, attn_plan *plan, srv_problem *problem);
 
 #endif

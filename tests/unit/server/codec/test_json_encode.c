@@ -148,7 +148,11 @@ START_TEST(too_large_for_half) {
     srv_ask *ask = NULL;
     srv_parts *parts = srv_parts_new();
     ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
-    srv_source source = {body, sizeof body - 1, query, sizeof query - 1, SIZE_MAX, NULL};
+    srv_source source = {.body = body,
+                         .size = sizeof body - 1,
+                         .query = query,
+                         .query_size = sizeof query - 1,
+                         .memory = SIZE_MAX};
     ck_assert(srv_json_decode(&source, &ask, &problem));
     ck_assert(srv_ask_bind(ask, model->layers, "plain", 0, &problem));
     ck_assert_int_eq(attn_plan_make(&ask->request, 1, &plan, NULL), ATTN_OK);
