@@ -320,8 +320,8 @@ attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan 
     attn_code code;
     if (request->want == 0)
         return attn_error_set(error, ATTN_RANGE, "/return",
-                              "nothing asked for; choose outputs, attention, scores or "
-                              "projections");
+                              "nothing asked for; choose outputs, attention, scores, "
+                              "projections or stats");
     if ((code = resolve_widths(&plan, error)) != ATTN_OK) return code;
     plan.head_dim = layer->head_dim ? layer->head_dim : plan.request.d_model;
     plan.value_dim = layer->value_dim ? layer->value_dim : plan.request.d_value;

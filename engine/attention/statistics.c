@@ -7,15 +7,35 @@
 
 #include <math.h>
 
-#define X(id, name, formula, source) name,
-const char *const attn_statistic_names[ATTN_STATISTICS_ALL] = {ATTN_STATISTICS(X)};
-#undef X
-#define X(id, name, formula, source) formula,
-const char *const attn_statistic_formulas[ATTN_STATISTICS_ALL] = {ATTN_STATISTICS(X)};
-#undef X
-#define X(id, name, formula, source) source,
-const char *const attn_statistic_sources[ATTN_STATISTICS_ALL] = {ATTN_STATISTICS(X)};
-#undef X
+const char *const attn_statistic_names[ATTN_STATISTICS_ALL] = {
+    [ATTN_ENTROPY] = "entropy",
+    [ATTN_NORMALIZED_ENTROPY] = "normalized_entropy",
+    [ATTN_EFFECTIVE_KEYS] = "effective_keys",
+    [ATTN_PARTICIPATION_RATIO] = "participation_ratio",
+    [ATTN_CONFIDENCE] = "confidence",
+    [ATTN_MEAN_DISTANCE] = "mean_distance",
+    [ATTN_LOCAL_MASS_1] = "local_mass_1",
+    [ATTN_LOCAL_MASS_4] = "local_mass_4",
+    [ATTN_LOCAL_MASS_16] = "local_mass_16",
+    [ATTN_LOCAL_MASS_64] = "local_mass_64",
+    [ATTN_SINK_MASS] = "sink_mass",
+    [ATTN_PREVIOUS_TOKEN] = "previous_token",
+    [ATTN_CURRENT_TOKEN] = "current_token",
+    [ATTN_NEXT_TOKEN] = "next_token",
+    [ATTN_POSITIONAL_PREVIOUS] = "positional_previous",
+    [ATTN_POSITIONAL_NEXT] = "positional_next",
+    [ATTN_DUPLICATE_TOKEN] = "duplicate_token",
+    [ATTN_INDUCTION] = "induction",
+    [ATTN_COVERAGE_90] = "coverage_90",
+    [ATTN_GINI] = "gini",
+    [ATTN_SCORE_MIN] = "score_min",
+    [ATTN_SCORE_MAX] = "score_max",
+    [ATTN_SCORE_STD] = "score_std",
+    [ATTN_ROW_SUM_RESIDUAL] = "row_sum_residual",
+    [ATTN_RECEIVED_ATTENTION] = "received_attention",
+    [ATTN_RECEIVED_TOTAL] = "received_total",
+    [ATTN_HEAVY_HITTERS] = "heavy_hitters",
+};
 
 /* NaN where there is nothing to take a mean of. */
 static double share(double sum, double of) {

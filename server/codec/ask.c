@@ -214,7 +214,7 @@ bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size
     }
     place_masks(ask);
     ask->request.layer = layer;
-    return true;
+    return srv_ask_number_tokens(ask, problem);
 }
 
 static void rows_done(srv_rows *rows) {
@@ -244,6 +244,7 @@ void srv_ask_free(srv_ask *ask) {
     free(storage->context_lengths.list);
     free(storage->heads);
     free(storage->queries);
+    free(storage->token_numbers);
     json_decref(storage->query);
     json_decref(storage->metadata);
     free(storage->arranged);

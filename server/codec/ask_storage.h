@@ -49,6 +49,7 @@ struct srv_ask_storage {
     attn_sequence *sequences;
     srv_grid padding, mask, bias;
     size_t *heads, *queries;
+    uint32_t *token_numbers;           /* ΣS; NULL: no statistic wants them */
     bool positions, context_positions; /* given */
 };
 
@@ -58,5 +59,9 @@ srv_ask *srv_ask_new(void);
 
 /* Adds a hint for the client: one line, static storage. */
 void srv_ask_warn(srv_ask *ask, const char *hint);
+
+/* Gives the sequences of self-attention numbers for their tokens, equal ones for equal labels, where a statistic
+ * compares tokens. False without memory. */
+bool srv_ask_number_tokens(srv_ask *ask, srv_problem *problem);
 
 #endif

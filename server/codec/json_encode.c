@@ -3,6 +3,7 @@
 #include "json.h"
 
 #include "json_result.h"
+#include "json_stats.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +65,7 @@ static void put_selection(writer *to, const char *name, const size_t *chosen, si
 
 static void put_selections(writer *to) {
     const attn_request *request = &to->plan->request;
-    if ((request->want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES)) == 0) return;
+    if ((request->want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_STATISTICS)) == 0) return;
     size_t heads = request->heads == NULL ? request->layer->heads : request->head_count;
     put_selection(to, "heads", request->heads, heads);
     if (request->queries != NULL) put_selection(to, "queries", request->queries, request->query_count);
@@ -203,10 +204,23 @@ static void put_small_members(writer *to, const char *model, size_t layer_index)
     put_notes(to);
 }
 
+static void put_stats(writer *to) {
+    const attn_request *request = &to->plan->request;
+    if ((request->want & ATTN_WANT_STATISTICS) == 0) return;
+    put_name(to, "stats");
+    if (!to->ask->single) put(to, "[");
+    for (size_t i = 0; i < request->sequence_count; i++) {
+        if (i > 0) put(to, ",");
+        srv_json_put_stats(to->run, i, to->ask->precision, to->out);
+    }
+    if (!to->ask->single) put(to, "]");
+}
+
 bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
     (void)problem;
     writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), srv_parts_text(parts)};
     put_small_members(&to, outcome->model, outcome->layer_index);
+    put_stats(&to);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         put_tensor(&to, tensors + i, parts);
     put(&to, "}");

@@ -15,7 +15,7 @@ static const srv_field return_fields[] = {
     {"queries", srv_json_set_queries, NULL, SRV_FIELD_NUMBERS, NULL},
     {"average_heads", srv_json_set_average_heads, NULL, SRV_FIELD_BOOLEAN, NULL},
     {"top_k", srv_json_set_top_k, NULL, SRV_FIELD_NUMBER, NULL},
-    {"stats", NULL, NULL, SRV_FIELD_BOOLEAN, NULL},
+    {"stats", srv_json_set_stats, NULL, SRV_FIELD_BOOLEAN_OR_TEXTS, NULL},
     {"precision", srv_json_set_precision, NULL, SRV_FIELD_NUMBER, NULL},
     {"encoding", srv_json_set_encoding, NULL, SRV_FIELD_TEXT, NULL},
     {"dtype", srv_json_set_dtype, NULL, SRV_FIELD_TEXT, NULL},

@@ -13,8 +13,9 @@ typedef enum srv_field_kind {
     SRV_FIELD_TEXT,
     SRV_FIELD_BOOLEAN_OR_TEXT,
     SRV_FIELD_NUMBER_OR_TEXT,
-    SRV_FIELD_NUMBERS, /* a list */
-    SRV_FIELD_TEXTS,   /* a list */
+    SRV_FIELD_NUMBERS,          /* a list */
+    SRV_FIELD_BOOLEAN_OR_TEXTS, /* … a list */
+    SRV_FIELD_TEXTS,            /* a list */
 } srv_field_kind;
 
 typedef struct srv_field {

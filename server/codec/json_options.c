@@ -1,6 +1,8 @@
 /* The decoder's setters of names, switches, numbers and selections. */
 #include "json_walk.h"
 
+#include "config/cfg.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -169,6 +171,54 @@ bool srv_json_set_encoding(srv_ask *ask, json_t *value, const srv_place *place) 
 
 bool srv_json_set_dtype(srv_ask *ask, json_t *value, const srv_place *place) {
     return read_word(ask, value, place, (const char *const[]){"f32", "f16"}, &ask->half);
+}
+
+/* SIZE_MAX where there is no statistic of that name. */
+static size_t find_statistic(const char *name, size_t size) {
+    for (size_t i = 0; i < ATTN_STATISTICS_ALL; i++)
+        if (strlen(attn_statistic_names[i]) == size && memcmp(attn_statistic_names[i], name, size) == 0)
+            return i;
+    return SIZE_MAX;
+}
+
+static const char *nearest_statistic(const char *name, size_t size) {
+    size_t nearest = 0, shortest = SIZE_MAX;
+    for (size_t i = 0; i < ATTN_STATISTICS_ALL; i++) {
+        size_t distance = cfg_edits(attn_statistic_names[i], strlen(attn_statistic_names[i]), name, size);
+        if (distance < shortest) {
+            shortest = distance;
+            nearest = i;
+        }
+    }
+    return attn_statistic_names[nearest];
+}
+
+static bool add_statistic(srv_ask *ask, const json_t *value, const srv_place *place) {
+    if (!json_is_string(value)) return fail_type(ask, value, place, "the name of a statistic");
+    const char *name = json_string_value(value);
+    size_t size = json_string_length(value), found = find_statistic(name, size);
+    char quote[SRV_QUOTE_SIZE];
+    if (found == SIZE_MAX)
+        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
+                              "no statistic '%s'; the nearest known name is '%s'",
+                              srv_json_quote(name, size, quote), nearest_statistic(name, size));
+    ask->request.statistics |= ATTN_STATISTIC(found);
+    return true;
+}
+
+bool srv_json_set_stats(srv_ask *ask, json_t *value, const srv_place *place) {
+    if (json_is_true(value)) ask->request.statistics = ATTN_STATISTIC(ATTN_STATISTICS_ALL) - 1;
+    if (!json_is_boolean(value) && !json_is_array(value))
+        return fail_type(ask, value, place, "true or a list of names");
+    if (json_is_array(value) && json_array_size(value) == 0)
+        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
+                              "found an empty list; at least one name is expected, or true for all");
+    for (size_t i = 0; i < json_array_size(value); i++) {
+        srv_place element = {place, NULL, i};
+        if (!add_statistic(ask, json_array_get(value, i), &element)) return false;
+    }
+    if (ask->request.statistics != 0) ask->request.want |= ATTN_WANT_STATISTICS;
+    return true;
 }
 
 bool srv_json_set_timeout(srv_ask *ask, json_t *value, const srv_place *place) {

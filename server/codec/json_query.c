@@ -31,11 +31,20 @@ static json_t *list_of(const srv_parameter *parameter, json_t *(*item_of)(const 
     return list;
 }
 
+/* One boolean word, or a list of others. */
+static json_t *switch_or_list_of(const srv_parameter *parameter) {
+    json_t *value = boolean_of(parameter->values[0]);
+    if (parameter->count == 1 && json_is_boolean(value)) return value;
+    json_decref(value);
+    return list_of(parameter, json_string);
+}
+
 static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
     const char *text = parameter->values[0];
     switch (kind) {
     case SRV_FIELD_NUMBERS: return list_of(parameter, number_of);
     case SRV_FIELD_TEXTS: return list_of(parameter, json_string);
+    case SRV_FIELD_BOOLEAN_OR_TEXTS: return switch_or_list_of(parameter);
     case SRV_FIELD_BOOLEAN:
     case SRV_FIELD_BOOLEAN_OR_TEXT: return boolean_of(text);
     case SRV_FIELD_NUMBER:
@@ -65,7 +74,7 @@ static bool add(json_t *options, const srv_parameter *parameter, const srv_codec
     if (kind == SRV_FIELD_BODY)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "'%s' in the query; it is expected in the body", name);
-    bool is_list = kind == SRV_FIELD_NUMBERS || kind == SRV_FIELD_TEXTS;
+    bool is_list = kind == SRV_FIELD_NUMBERS || kind == SRV_FIELD_TEXTS || kind == SRV_FIELD_BOOLEAN_OR_TEXTS;
     if (parameter->count > 1 && !is_list)
         return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                                "found %zu values; '%s' takes one, and commas split lists", parameter->count,

@@ -82,8 +82,9 @@ static void hint_at_window(srv_ask *ask) {
 static void hint_at_returns(srv_ask *ask) {
     attn_request *request = &ask->request;
     bool maps = (request->want & ATTN_WANT_MAPS) != 0;
-    if (!maps && (request->want & ATTN_WANT_SCORES) == 0 &&
-        (request->heads != NULL || request->queries != NULL))
+    bool rows = maps || (request->want & ATTN_WANT_SCORES) != 0;
+    bool heads = rows || (request->want & ATTN_WANT_STATISTICS) != 0;
+    if ((!heads && request->heads != NULL) || (!rows && request->queries != NULL))
         srv_ask_warn(ask, "heads and queries choose from attention and scores, neither of which is returned");
     if (!maps && request->average_heads) {
         request->average_heads = false;

@@ -51,6 +51,7 @@ srv_json_setter srv_json_set_causal, srv_json_set_window, srv_json_set_scale;
 srv_json_setter srv_json_set_outputs, srv_json_set_attention, srv_json_set_scores, srv_json_set_projections;
 srv_json_setter srv_json_set_heads, srv_json_set_queries, srv_json_set_precision;
 srv_json_setter srv_json_set_average_heads, srv_json_set_top_k, srv_json_set_encoding, srv_json_set_dtype;
+srv_json_setter srv_json_set_stats;
 srv_json_setter srv_json_set_timeout, srv_json_set_plan;
 srv_json_setter srv_json_set_positions, srv_json_set_context_positions;
 /* Before the tensors that they cut into sequences. */

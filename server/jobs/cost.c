@@ -2,6 +2,7 @@
  * fitted, never the other way round. */
 #include "cost.h"
 
+#include "server/codec/json_stats.h"
 #include "stream.h"
 
 #include <stdint.h>
@@ -115,7 +116,8 @@ static size_t small_text_cost(const srv_ask *ask, const attn_plan *plan) {
     size_t labels = labels_cost(ask->tokens) + labels_cost(ask->context_tokens), lengths, listed, total;
     if (!attn_size_mul(request->sequence_count, sequence, &lengths) ||
         !attn_size_mul(request->head_count + request->query_count, BYTES_A_LENGTH, &listed) ||
-        !attn_size_add(lengths, listed, &total) || !attn_size_add(total, labels + BYTES_OF_FIELDS, &total))
+        !attn_size_add(lengths, listed, &total) || !attn_size_add(total, srv_json_stats_size(plan), &total) ||
+        !attn_size_add(total, labels + BYTES_OF_FIELDS, &total))
         return SIZE_MAX;
     return total;
 }

@@ -45,7 +45,7 @@ static const struct {
     {"?bogus=1", 422, "unknown_field", "bogus"},   {"?layer=0&layer=0", 422, "bad_parameter", "layer"},
     {"?heads=0%", 422, "bad_parameter", "heads"},  {"?heads=%00", 422, "bad_parameter", "heads"},
     {"?heads=4", 422, "out_of_range", "heads"},    {"?model=other", 404, "model_not_found", "model"},
-    {"?layer=9", 404, "layer_not_found", "layer"}, {"?stats=1", 422, "not_supported", "stats"},
+    {"?layer=9", 404, "layer_not_found", "layer"}, {"?stats=x", 422, "out_of_range", "stats"},
     {"?causal=false", 422, "conflict", "causal"},  {"?dtype=f16", 422, "conflict", "dtype"},
     {"?inputs=1", 422, "bad_parameter", "inputs"},
 };

@@ -71,6 +71,16 @@ START_TEST(every_command_is_named) {
 }
 END_TEST
 
+START_TEST(every_statistic_is_explained) {
+    for (size_t i = 0; i < ATTN_STATISTICS_ALL; i++) {
+        char row[64];
+        snprintf(row, sizeof row, "\n| `%s` | ", attn_statistic_names[i]);
+        ck_assert_msg(strstr(readme, row) != NULL, "README.md does not explain '%s'",
+                      attn_statistic_names[i]);
+    }
+}
+END_TEST
+
 /* `make readme` puts it there. */
 START_TEST(settings_table) {
     char *table = NULL;
@@ -92,6 +102,7 @@ ATTND_SUITE(readme) {
     tcase_add_test(cases, error_codes);
     tcase_add_test(cases, every_path_is_named);
     tcase_add_test(cases, every_command_is_named);
+    tcase_add_test(cases, every_statistic_is_explained);
     tcase_add_test(cases, settings_table);
     suite_add_tcase(suite, cases);
     return suite;
