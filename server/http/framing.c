@@ -98,14 +98,25 @@ static bool is_method(const char *method) {
     return method[0] != '\0' && method[strspn(method, TOKEN)] == '\0';
 }
 
+/* Whom an absolute URI names: a host as in the header, so no user's name before it (RFC 9110, 4.2.4). */
+static bool is_authority(const srv_target *target) {
+    char host[264];
+    size_t size = target->authority_size;
+    if (size >= sizeof host) return false;
+    memcpy(host, target->authority, size);
+    host[size] = '\0';
+    return srv_host_is_valid(host);
+}
+
 /* A path, an absolute URI, "*", or with CONNECT an authority; visible ASCII throughout. */
 static bool is_target(const char *target, const char *method) {
     if (target[0] == '\0') return false;
     for (const char *c = target; *c != '\0'; c++) {
         if (*c <= ' ' || *c == 0x7f || (unsigned char)*c > 0x7f) return false;
     }
-    return target[0] == '/' || strcmp(target, "*") == 0 || strcmp(method, "CONNECT") == 0 ||
-           srv_target_split(target).authority != NULL;
+    srv_target parts = srv_target_split(target);
+    if (parts.authority) return is_authority(&parts);
+    return target[0] == '/' || strcmp(target, "*") == 0 || strcmp(method, "CONNECT") == 0;
 }
 
 static bool check_line(const char *method, const char *target, const char *version, srv_problem *problem) {

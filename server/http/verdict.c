@@ -158,9 +158,9 @@ bool srv_refuse_queue(const srv_http *http, srv_problem *problem) {
 }
 
 /* Whom the request says it is for: an absolute target's word goes before Host's. NULL: it does not say. */
-static const char *wanted_host(const srv_target *target, const srv_framing *framing, char buffer[256]) {
+static const char *wanted_host(const srv_target *target, const srv_framing *framing, char buffer[264]) {
     if (!target->authority) return framing->host[0] ? framing->host : NULL;
-    size_t size = target->authority_size < 255 ? target->authority_size : 255;
+    size_t size = target->authority_size < 263 ? target->authority_size : 263;
     memcpy(buffer, target->authority, size);
     buffer[size] = '\0';
     return buffer;
@@ -168,7 +168,7 @@ static const char *wanted_host(const srv_target *target, const srv_framing *fram
 
 void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing) {
     srv_target target = srv_target_split(exchange->target);
-    char buffer[256];
+    char buffer[264];
     const char *host = wanted_host(&target, framing, buffer);
     if (!framing->origin) return;
     if (srv_origin_is_allowed(exchange->http->options.cors_origins, framing->origin) ||
@@ -180,7 +180,7 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     srv_http *http = exchange->http;
     srv_problem *problem = &exchange->call.reply.problem;
     srv_target target = srv_target_split(exchange->target);
-    char buffer[256];
+    char buffer[264];
     const char *host = wanted_host(&target, framing, buffer);
     if (!check_size(exchange, problem) || !check_host(exchange, host, problem)) return;
     bool is_found = srv_route_find(&http->options.routes, exchange->method, &target, &exchange->match,
