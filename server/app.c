@@ -105,18 +105,29 @@ attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *e
     return code;
 }
 
-/* Asks the system for as many descriptors as the connections may need. */
-static void raise_descriptors(const srv_app *app) {
+/* Asks the system for so many descriptors; how many there are. */
+static size_t raise_descriptors(size_t wanted) {
     struct rlimit limit;
-    rlim_t wanted = app->settings->max_connections + SRV_EXTRA_CONNECTIONS * app->settings->listen_count +
-                    SPARE_DESCRIPTORS;
-    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted) return wanted;
     limit.rlim_cur = limit.rlim_max < wanted ? limit.rlim_max : wanted;
-    if (setrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur < wanted) {
-        srv_log_message(&app->log, SRV_LOG_WARNING, "descriptors",
-                        "%zu connections would need %zu descriptors; the system gives %zu",
-                        app->settings->max_connections, (size_t)wanted, (size_t)limit.rlim_cur);
-    }
+    if (setrlimit(RLIMIT_NOFILE, &limit) != 0) getrlimit(RLIMIT_NOFILE, &limit);
+    return (size_t)limit.rlim_cur;
+}
+
+/* How many connections may be open: the setting's number, or as many as there are descriptors for. To run out of
+ * these would be worse: the library's thread spins while it cannot accept, and no file can be opened. */
+static size_t choose_connections(const srv_app *app) {
+    size_t setting = app->settings->max_connections;
+    size_t addresses = app->settings->listen_count; /* the library counts for each of them alone */
+    size_t wanted = (setting + SRV_EXTRA_CONNECTIONS) * addresses + SPARE_DESCRIPTORS;
+    size_t given = raise_descriptors(wanted);
+    if (given >= wanted) return setting;
+    size_t most = given > SPARE_DESCRIPTORS ? (given - SPARE_DESCRIPTORS) / addresses : 0;
+    most = most > SRV_EXTRA_CONNECTIONS ? most - SRV_EXTRA_CONNECTIONS : 1;
+    srv_log_message(&app->log, SRV_LOG_WARNING, "descriptors",
+                    "%zu connections would need %zu descriptors; the system gives %zu, so %zu are served",
+                    setting, wanted, given, most);
+    return most;
 }
 
 static srv_patterns patterns_of(const cfg_texts *texts) {
@@ -133,12 +144,12 @@ attn_code srv_app_listen(srv_app *app, srv_keys *keys, attn_error *error) {
         addresses[i].host = settings->listen[i].host;
         addresses[i].port = settings->listen[i].port;
     }
-    raise_descriptors(app);
+    app->site.max_connections = choose_connections(app);
     const size_t workers = attn_pool_workers(app->site.service.pool);
     const srv_http_options options = {
         .addresses = addresses,
         .address_count = settings->listen_count,
-        .max_connections = settings->max_connections,
+        .max_connections = app->site.max_connections,
         .max_body = settings->max_body,
         .max_swallow = settings->max_swallow,
         .max_running = settings->max_waiting + workers,

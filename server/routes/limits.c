@@ -19,7 +19,9 @@ static json_t *group_of(const cfg_settings *settings, const char *group) {
 void srv_route_limits(srv_call *call) {
     const srv_site *site = call->site;
     json_t *limits = group_of(site->settings, "limits.");
-    /* Where the setting leaves the choice to the daemon, what it chose. */
+    /* What the daemon made of them: memory where the setting leaves the choice, connections where there are too few
+     * descriptors. */
+    json_object_set_new(limits, "max_connections", json_integer((json_int_t)site->max_connections));
     json_object_set_new(limits, "memory", json_integer((json_int_t)site->service.budget->limit));
     srv_reply_json(&call->reply, json_pack("{s:o, s:o}", "limits", limits, "timeouts",
                                            group_of(site->settings, "timeouts.")));

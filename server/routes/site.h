@@ -12,6 +12,7 @@ struct srv_site {
     srv_service service;
     const char *self_test; /* how the start-up test of the matrix library ended; static storage */
     const cfg_settings *settings;
+    size_t max_connections; /* in force */
     srv_metrics *metrics;
     const srv_keys *keys; /* NULL: none are asked for */
     double started;       /* seconds since 1970 */

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -164,6 +165,29 @@ START_TEST(idle_connections_are_cheap) {
 }
 END_TEST
 
+/* Where the system gives too few descriptors, fewer connections are served, as /v1/limits tells. */
+START_TEST(few_descriptors_are_fewer_connections) {
+    enum { GIVEN = 400 };
+    const struct rlimit few = {.rlim_cur = GIVEN, .rlim_max = GIVEN};
+    test_daemon daemon;
+    ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &few), 0);
+    daemon_start(&daemon, (const char *const[]){"--listen", "127.0.0.2:0", NULL}, NULL);
+    http_answer answer = http_get(daemon.url, "/v1/limits");
+    json_t *document = http_json(&answer), *limits = json_object_get(document, "limits");
+    /* 128 are kept for files; of the rest each address may take half, 64 of them for clients that are refused. */
+    ck_assert_int_eq(json_integer_value(json_object_get(limits, "max_connections")), (GIVEN - 128) / 2 - 64);
+    json_decref(document);
+    http_done(&answer);
+    process_signal(&daemon.process, SIGTERM);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    char *log = process_errors(&daemon.process);
+    ck_assert_msg(strstr(log, "1024 connections would need 2304 descriptors; the system gives 400"), "%s",
+                  log);
+    free(log);
+    process_done(&daemon.process);
+}
+END_TEST
+
 /* Beyond the limit: told so, but for probes, and closed. */
 START_TEST(too_many_connections_are_503) {
     test_daemon daemon;
@@ -204,6 +228,7 @@ ATTND_SUITE(fire) {
     tcase_set_timeout(tests, 240);
     tcase_add_test(tests, mixed_requests_leave_nothing);
     tcase_add_test(tests, idle_connections_are_cheap);
+    tcase_add_test(tests, few_descriptors_are_fewer_connections);
     tcase_add_test(tests, too_many_connections_are_503);
     suite_add_tcase(suite, tests);
     return suite;
