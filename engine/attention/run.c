@@ -102,16 +102,40 @@ attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error)
     return ATTN_OK;
 }
 
-static void projection_tile(void *context, size_t tile, size_t worker) {
-    (void)worker;
-    attn_run *run = context;
-    size_t which = 0;
-    for (size_t tiles; tile >= (tiles = attn_linear_tiles(&run->projections[which])); which++)
-        tile -= tiles;
-    if (attn_linear_run(&run->projections[which], tile)) return;
+/* What came of a tile of one projection. */
+static void end_projection(attn_run *run, size_t which, bool finite) {
+    if (finite) return;
     if (which == ATTN_PROJECT_V) atomic_store_explicit(&run->values_not_finite, true, memory_order_relaxed);
     if (run->plan.request.want & ATTN_WANT_PROJECTIONS)
         atomic_store_explicit(&run->result_not_finite, true, memory_order_relaxed);
+}
+
+/* The projection that a tile of the first stage belongs to; *tile counts on from that projection's first. */
+static size_t projection_of(const attn_run *run, size_t *tile) {
+    size_t which = 0;
+    for (size_t tiles; *tile >= (tiles = attn_linear_tiles(&run->projections[which])); which++)
+        *tile -= tiles;
+    return which;
+}
+
+static void projection_tile(void *context, size_t tile, size_t worker) {
+    (void)worker;
+    attn_run *run = context;
+    size_t which = projection_of(run, &tile);
+    end_projection(run, which, attn_linear_run(&run->projections[which], tile));
+}
+
+/* The same tile of several runs of one layer, all of which have few rows and the same projections. */
+static void projection_tiles(void *const *runs, size_t count, size_t tile, size_t worker) {
+    (void)worker;
+    size_t which = projection_of(runs[0], &tile);
+    const attn_linear *linears[ATTN_COMPANY] = {0};
+    bool finite[ATTN_COMPANY];
+    for (size_t i = 0; i < count; i++)
+        linears[i] = &((attn_run *)runs[i])->projections[which];
+    attn_linear_run_together(linears, count, tile, finite);
+    for (size_t i = 0; i < count; i++)
+        end_projection(runs[i], which, finite[i]);
 }
 
 static void attention_tile(void *context, size_t tile, size_t worker) {
@@ -122,17 +146,41 @@ static void attention_tile(void *context, size_t tile, size_t worker) {
         attn_tile_run(run, tile, worker);
 }
 
+static void end_output(attn_run *run, bool finite) {
+    if (!finite) atomic_store_explicit(&run->result_not_finite, true, memory_order_relaxed);
+}
+
 static void output_tile(void *context, size_t tile, size_t worker) {
     (void)worker;
     attn_run *run = context;
-    if (!attn_linear_run(&run->output, tile))
-        atomic_store_explicit(&run->result_not_finite, true, memory_order_relaxed);
+    end_output(run, attn_linear_run(&run->output, tile));
+}
+
+static void output_tiles(void *const *runs, size_t count, size_t tile, size_t worker) {
+    (void)worker;
+    const attn_linear *linears[ATTN_COMPANY] = {0};
+    bool finite[ATTN_COMPANY];
+    for (size_t i = 0; i < count; i++)
+        linears[i] = &((attn_run *)runs[i])->output;
+    attn_linear_run_together(linears, count, tile, finite);
+    for (size_t i = 0; i < count; i++)
+        end_output(runs[i], finite[i]);
 }
 
 static void job_done(void *context, bool cancelled) {
     attn_run *run = context;
     bool not_finite = atomic_load_explicit(&run->result_not_finite, memory_order_relaxed);
     run->done(run->done_context, run, cancelled ? ATTN_CANCELLED : not_finite ? ATTN_NOT_FINITE : ATTN_OK);
+}
+
+/* Runs of one layer share the tiles of projections with few rows: those have the same bits in any company. */
+static void share_tiles(attn_run *run) {
+    bool all_few = run->projection_count > 0;
+    for (size_t i = 0; i < run->projection_count; i++)
+        all_few = all_few && attn_linear_has_few_rows(&run->projections[i]);
+    if (all_few) run->job.sharing[0] = (attn_sharing){projection_tiles, run->plan.request.layer->wq};
+    if (run->plan.output_tiles > 0 && attn_linear_has_few_rows(&run->output))
+        run->job.sharing[2] = (attn_sharing){output_tiles, run->plan.request.layer->wo};
 }
 
 void attn_run_submit(attn_run *run, attn_pool *pool, attn_run_done *done, void *context) {
@@ -142,6 +190,7 @@ void attn_run_submit(attn_run *run, attn_pool *pool, attn_run_done *done, void *
     run->job.stages[1] = (attn_stage){attention_tile, run->plan.attention_tiles};
     run->job.stages[2] = (attn_stage){output_tile, run->plan.output_tiles};
     run->job.stage_count = 3;
+    share_tiles(run);
     run->job.context = run;
     run->job.done = job_done;
     attn_pool_submit(pool, &run->job);

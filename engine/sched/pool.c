@@ -23,7 +23,8 @@ struct attn_pool {
     pthread_mutex_t lock;
     pthread_cond_t work; /* the queue may have something, or stopping may be over */
     attn_job *first, *last;
-    size_t live; /* submitted jobs whose done has not returned */
+    atomic_size_t shared_tiles; /* written under the lock */
+    size_t live;                /* submitted jobs whose done has not returned */
     bool stopping;
     size_t worker_count;
     worker workers[];
@@ -74,29 +75,92 @@ static void advance(attn_pool *pool, attn_job *job) {
     }
 }
 
-/* Claims and runs one tile of the first job in the queue. */
+/* The jobs whose tile a worker runs as one. */
+typedef struct company {
+    attn_job *jobs[ATTN_COMPANY];
+    void *contexts[ATTN_COMPANY];
+    size_t count, tile;
+} company;
+
+static bool is_cancelled(const attn_job *job) {
+    return atomic_load_explicit(&job->cancelled, memory_order_relaxed);
+}
+
+/* Claims the next tile of a job that is off the queue, where it goes back while it has others. */
+static void join(attn_pool *pool, company *c, attn_job *job) {
+    c->tile = job->next_tile++;
+    job->running++;
+    c->contexts[c->count] = job->context;
+    c->jobs[c->count++] = job;
+    if (job->next_tile < job->stages[job->stage].tiles) enqueue(pool, job);
+}
+
+static bool may_share(const attn_job *a, const attn_job *b) {
+    const attn_sharing *mine = &a->sharing[a->stage], *theirs = &b->sharing[b->stage];
+    return mine->run == theirs->run && mine->key == theirs->key && a->next_tile == b->next_tile &&
+           a->stages[a->stage].tiles == b->stages[b->stage].tiles && !is_cancelled(b);
+}
+
+/* Takes out of the queue whoever may share the tile that `job` has next, in their order. */
+static size_t take_kin(attn_pool *pool, const attn_job *job, attn_job *kin[ATTN_COMPANY - 1]) {
+    size_t count = 0;
+    attn_job *before = NULL;
+    for (attn_job *at = pool->first, *next; at && count < ATTN_COMPANY - 1; at = next) {
+        next = at->next;
+        if (!may_share(job, at)) {
+            before = at;
+            continue;
+        }
+        kin[count++] = at;
+        if (before)
+            before->next = next;
+        else
+            pool->first = next;
+        if (!next) pool->last = before;
+    }
+    return count;
+}
+
+/* A tile of `job` has returned, or none will run: where it was the last of its stage, the job moves on. */
+static void settle(attn_pool *pool, attn_job *job) {
+    if (job->next_tile >= job->stages[job->stage].tiles && job->running == 0) advance(pool, job);
+}
+
+/* Runs the claimed tiles; the lock is held on entry and return, not meanwhile. */
+static void run_company(attn_pool *pool, const company *c, size_t worker_index) {
+    const attn_job *first = c->jobs[0];
+    attn_tile_fn *run = first->stages[first->stage].run;
+    attn_together_fn *run_together = first->sharing[first->stage].run;
+    if (c->count > 1) atomic_fetch_add_explicit(&pool->shared_tiles, c->count, memory_order_relaxed);
+    pthread_mutex_unlock(&pool->lock);
+    if (run_together)
+        run_together(c->contexts, c->count, c->tile, worker_index);
+    else
+        run(c->contexts[0], c->tile, worker_index);
+    pthread_mutex_lock(&pool->lock);
+    for (size_t i = 0; i < c->count; i++) { /* one by one: a job that nobody runs may be gone at any moment */
+        c->jobs[i]->running--;
+        settle(pool, c->jobs[i]);
+    }
+}
+
+/* Claims and runs one tile of the first job in the queue, and the same tile of its company. */
 static void run_one_tile(attn_pool *pool, size_t worker_index) {
     attn_job *job = dequeue(pool);
-    const attn_stage *stage = &job->stages[job->stage];
-    bool runs = stage->tiles > 0 && !atomic_load_explicit(&job->cancelled, memory_order_relaxed);
-    size_t tile = job->next_tile++;
-    if (!runs) {
-        /* A cancelled job, or one that never had a tile: nothing more is claimed. */
-        job->skipped = job->skipped || stage->tiles > 0;
-        job->next_tile = stage->tiles;
-    } else if (job->next_tile < stage->tiles) {
-        enqueue(pool, job);
+    size_t tiles = job->stages[job->stage].tiles;
+    if (tiles == 0 || is_cancelled(job)) { /* never had a tile, or gets no further one */
+        job->skipped = job->skipped || tiles > 0;
+        job->next_tile = tiles;
+        settle(pool, job);
+        return;
     }
-    bool all_claimed = job->next_tile >= stage->tiles;
-    if (runs) {
-        job->running++;
-        pthread_mutex_unlock(&pool->lock);
-        stage->run(job->context, tile, worker_index);
-        pthread_mutex_lock(&pool->lock);
-        job->running--;
-        all_claimed = job->next_tile >= stage->tiles;
-    }
-    if (all_claimed && job->running == 0) advance(pool, job);
+    company c = {0};
+    attn_job *kin[ATTN_COMPANY - 1];
+    size_t kin_count = job->sharing[job->stage].run ? take_kin(pool, job, kin) : 0;
+    join(pool, &c, job);
+    for (size_t i = 0; i < kin_count; i++)
+        join(pool, &c, kin[i]);
+    run_company(pool, &c, worker_index);
 }
 
 static void *worker_main(void *argument) {
@@ -176,6 +240,10 @@ void attn_pool_free(attn_pool *pool) {
 
 size_t attn_pool_workers(const attn_pool *pool) {
     return pool->worker_count;
+}
+
+size_t attn_pool_shared_tiles(const attn_pool *pool) {
+    return atomic_load_explicit(&pool->shared_tiles, memory_order_relaxed);
 }
 
 void attn_pool_submit(attn_pool *pool, attn_job *job) {

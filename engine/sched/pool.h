@@ -6,6 +6,10 @@
  * on a worker. How a job is cut into tiles depends on its shape alone, never on the number of workers: that
  * is what makes results repeat their bits.
  *
+ * Company: where tiles of several jobs read the same large thing (a layer's weights), a worker that takes one of them
+ * takes the same tile of every job that waits in the queue with it, and runs them as one. Nobody waits for company: who
+ * is alone in the queue is run alone.
+ *
  * Any thread may submit and cancel; nothing here allocates after attn_pool_new. */
 #ifndef ATTN_SCHED_POOL_H
 #define ATTN_SCHED_POOL_H
@@ -28,12 +32,27 @@ typedef struct attn_stage {
     size_t tiles; /* 0: the stage is passed over */
 } attn_stage;
 
-enum { ATTN_JOB_STAGES = 4 };
+/* Runs tile `tile` for `count` jobs at once; contexts[i] is that of job i. What comes out must not depend on who else
+ * is there. */
+typedef void attn_together_fn(void *const *contexts, size_t count, size_t tile, size_t worker);
+
+/* Which other jobs a stage's tiles may be run with: those whose present stage has the same `run` and `key`, as many
+ * tiles, and the same tile next. With `run` NULL: none. */
+typedef struct attn_sharing {
+    attn_together_fn *run;
+    const void *key;
+} attn_sharing;
+
+enum {
+    ATTN_JOB_STAGES = 4,
+    ATTN_COMPANY = 16, /* the most jobs of one tile */
+};
 
 /* Filled by the caller up to `done`, zero behind it; must stay in place until `done` has been called, which
  * may free it: the pool does not touch a job after calling `done`. */
 struct attn_job {
     attn_stage stages[ATTN_JOB_STAGES];
+    attn_sharing sharing[ATTN_JOB_STAGES]; /* where `run` is set it replaces the stage's */
     size_t stage_count;
     void *context; /* handed to the tiles and to done */
     /* On a worker, no lock held; cancelled: some tile did not run. */
@@ -57,6 +76,9 @@ attn_code attn_pool_new(size_t workers, attn_pool **out, attn_error *error);
 void attn_pool_free(attn_pool *pool);
 
 size_t attn_pool_workers(const attn_pool *pool);
+
+/* How many tiles have been run in company so far, each job's counted. Any thread. */
+size_t attn_pool_shared_tiles(const attn_pool *pool);
 
 /* Queues a job. Never fails and never waits. */
 void attn_pool_submit(attn_pool *pool, attn_job *job);

@@ -31,6 +31,10 @@ void srv_route_metrics(srv_call *call) {
          (double)srv_budget_taken(service->budget)},
         {"attnd_memory_limit_bytes", "Memory that requests may hold together.",
          (double)service->budget->limit},
+        {"attnd_shared_tiles",
+         "Pieces of projections that waiting requests of one layer have had computed together, since the "
+         "start.",
+         (double)attn_pool_shared_tiles(service->pool)},
         {"attnd_workers", "Worker threads.", (double)attn_pool_workers(service->pool)},
         {"attnd_models_ready", "1 when the models are loaded, else 0.",
          srv_models_are_ready(service->models) ? 1 : 0},

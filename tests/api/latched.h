@@ -13,6 +13,8 @@ typedef struct latched {
 
 /* Starts it with these further arguments, the latch shut. */
 void latched_start(latched *out, const char *const arguments[]);
+/* The same with one change of the environment (NAME=value). */
+void latched_start_under(latched *out, const char *const arguments[], const char *change);
 /* Starts it with the usual two workers and bodies up to 64 KiB, its models not ready. */
 void latched_start_loading(latched *out);
 /* Starts one, as usual too, in which every answer fails by a fault of its own or for want of memory. */

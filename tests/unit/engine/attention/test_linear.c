@@ -71,12 +71,53 @@ START_TEST(only_the_tile_with_a_value_beyond_float32_says_so) {
 }
 END_TEST
 
+/* Three requests of one layer, the middle one with a value that overflows. */
+START_TEST(projections_of_few_rows_come_out_together_as_alone) {
+    enum { FEW_IN = 50, FEW_OUT = ATTN_FEW_COLUMNS + 5, REQUESTS = 3, TILES = 2 };
+    static const size_t rows[REQUESTS] = {1, 8, 5};
+    float *w = numbers(FEW_OUT * FEW_IN, 11), *b = numbers(FEW_OUT, 5);
+    attn_linear alone[REQUESTS], together[REQUESTS];
+    for (size_t n = 0; n < REQUESTS; n++) {
+        float *x = numbers(rows[n] * FEW_IN, 3 + n);
+        for (size_t i = 0; i < rows[n] * FEW_IN; i++)
+            x[i] /= 3;
+        if (n == 1) x[0] = 3e38F;
+        alone[n] = together[n] = (attn_linear){rows[n], FEW_IN, FEW_OUT, x, w, b, NULL};
+        alone[n].y = numbers(rows[n] * FEW_OUT, 1);
+        together[n].y = numbers(rows[n] * FEW_OUT, 2);
+        ck_assert(attn_linear_has_few_rows(&alone[n]));
+        ck_assert_uint_eq(attn_linear_tiles(&alone[n]), TILES);
+    }
+    w[0] = 2; /* with 3e38 beyond float32; the other columns' factors are below it */
+    for (size_t j = 1; j < FEW_OUT; j++)
+        w[j * FEW_IN] = 0.125F;
+    for (size_t tile = 0; tile < TILES; tile++) {
+        const attn_linear *all[REQUESTS] = {&together[0], &together[1], &together[2]};
+        bool finite[REQUESTS];
+        attn_linear_run_together(all, REQUESTS, tile, finite);
+        for (size_t n = 0; n < REQUESTS; n++) {
+            ck_assert(attn_linear_run(&alone[n], tile) == (n != 1 || tile == 1));
+            ck_assert(finite[n] == (n != 1 || tile == 1));
+        }
+    }
+    for (size_t n = 0; n < REQUESTS; n++) {
+        ck_assert_mem_eq(alone[n].y, together[n].y, rows[n] * FEW_OUT * sizeof(float));
+        free((float *)alone[n].x);
+        free(alone[n].y);
+        free(together[n].y);
+    }
+    free(w);
+    free(b);
+}
+END_TEST
+
 ATTND_SUITE(linear) {
     Suite *suite = suite_create("linear");
     TCase *cases = tcase_create("linear");
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_test(cases, tiles_of_rows_and_columns_make_the_product);
     tcase_add_test(cases, only_the_tile_with_a_value_beyond_float32_says_so);
+    tcase_add_test(cases, projections_of_few_rows_come_out_together_as_alone);
     suite_add_tcase(suite, cases);
     return suite;
 }

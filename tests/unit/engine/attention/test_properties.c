@@ -270,6 +270,67 @@ static void count_end(void *context, attn_run *run, attn_code code) {
     pthread_mutex_unlock(&ends->lock);
 }
 
+/* Holds the pool's only worker until the gate opens. */
+static void wait_at_gate(void *context, size_t tile, size_t worker) {
+    (void)tile, (void)worker;
+    pthread_mutex_lock(context);
+    pthread_mutex_unlock(context);
+}
+
+static void gate_done(void *context, bool cancelled) {
+    (void)context;
+    ck_assert(!cancelled);
+}
+
+static size_t count_of(ended *ends) {
+    pthread_mutex_lock(&ends->lock);
+    size_t count = ends->count;
+    pthread_mutex_unlock(&ends->lock);
+    return count;
+}
+
+/* Requests of one layer that wait together: their lengths differ, their projections are computed as one. */
+START_TEST(company_changes_no_bit) {
+    size_t shared = 0;
+    for (uint64_t round = 0; round < LOAD_ROUNDS; round++) {
+        static random_request randoms[LOAD_RUNS];
+        attn_run *alone[LOAD_RUNS], *together[LOAD_RUNS];
+        ended ends = {.lock = PTHREAD_MUTEX_INITIALIZER};
+        pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+        attn_pool *pool = pool_new(1);
+        for (size_t i = 0; i < LOAD_RUNS; i++) {
+            random_request_init(&randoms[i], first_seed + round);
+            attn_request *request = &randoms[i].request;
+            request->sequence_count = 1 + i % request->sequence_count;
+            ((float *)request->inputs)[0] = (float)i / 8;
+            request->layer = &randoms[0].layer;
+            alone[i] = random_request_run(&randoms[i], pool);
+            together[i] = random_request_new_run(&randoms[i], 1);
+        }
+        size_t before = attn_pool_shared_tiles(pool);
+        ck_assert_uint_eq(before, 0);
+        attn_job blocker = {
+            .stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = gate_done};
+        pthread_mutex_lock(&gate);
+        attn_pool_submit(pool, &blocker);
+        for (size_t i = 0; i < LOAD_RUNS; i++)
+            attn_run_submit(together[i], pool, count_end, &ends);
+        pthread_mutex_unlock(&gate);
+        while (count_of(&ends) < LOAD_RUNS)
+            sched_yield();
+        shared += attn_pool_shared_tiles(pool);
+        attn_pool_free(pool);
+        for (size_t i = 0; i < LOAD_RUNS; i++) {
+            check_same_bits(&randoms[i], alone[i], together[i]);
+            attn_run_free(alone[i]);
+            attn_run_free(together[i]);
+            random_request_done(&randoms[i]);
+        }
+    }
+    ck_assert_uint_gt(shared, 0);
+}
+END_TEST
+
 START_TEST(other_jobs_at_the_same_time_change_no_bit) {
     for (uint64_t round = 0; round < LOAD_ROUNDS; round++) {
         static random_request randoms[LOAD_RUNS];
@@ -363,18 +424,6 @@ END_TEST
 
 /* ---- cancelling ---- */
 
-/* Holds the pool's only worker until the gate opens. */
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
-static void gate_done(void *context, bool cancelled) {
-    (void)context;
-    ck_assert(!cancelled);
-}
-
 START_TEST(a_run_cancelled_before_its_first_tile_ends_once_as_cancelled) {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     ended ends = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -427,6 +476,7 @@ ATTND_SUITE(properties) {
     tcase_add_test(cases, masked_keys_take_no_part_whatever_they_hold);
     tcase_add_test(cases, any_number_of_workers_gives_the_same_bits);
     tcase_add_test(cases, other_jobs_at_the_same_time_change_no_bit);
+    tcase_add_test(cases, company_changes_no_bit);
     tcase_add_test(cases, outputs_agree_with_and_without_maps);
     tcase_add_test(cases, a_run_cancelled_before_its_first_tile_ends_once_as_cancelled);
     tcase_add_test(cases, a_run_cancelled_at_any_moment_ends_once);

@@ -6,6 +6,7 @@
 #include "suites.h"
 
 #include <math.h>
+#include <pthread.h>
 
 enum {
     OUTPUTS = ATTN_WANT_OUTPUTS,
@@ -33,33 +34,43 @@ static const overflow overflows[] = {
     {"one score of two, below: its weight is 0", -1e30F, 1e30F, 1, 1, {1, 0}, SCORES},
 };
 
-static attn_code run(const overflow *o, unsigned want) {
-    const attn_layer layer = {.name = "layers.0",
-                              .d_model = 1,
-                              .d_key = 1,
-                              .d_value = 1,
-                              .d_out = 1,
-                              .heads = 1,
-                              .kv_heads = 1,
-                              .head_dim = 1,
-                              .value_dim = 1,
-                              .scale = 1,
-                              .wq = &o->wq,
-                              .wk = &o->wk,
-                              .wv = &o->wv,
-                              .wo = o->wo != 0 ? &o->wo : NULL};
-    const attn_sequence sequence = {.queries = 2, .keys = 2};
-    const attn_request request = {.layer = &layer,
+static attn_layer layer_of(const overflow *o) {
+    return (attn_layer){.name = "layers.0",
+                        .d_model = 1,
+                        .d_key = 1,
+                        .d_value = 1,
+                        .d_out = 1,
+                        .heads = 1,
+                        .kv_heads = 1,
+                        .head_dim = 1,
+                        .value_dim = 1,
+                        .scale = 1,
+                        .wq = &o->wq,
+                        .wk = &o->wk,
+                        .wv = &o->wv,
+                        .wo = o->wo != 0 ? &o->wo : NULL};
+}
+
+/* A planned run of two positions; what it points to must stay. */
+static attn_run *run_new(const attn_layer *layer, const float *inputs, unsigned want) {
+    static const attn_sequence sequence = {.queries = 2, .keys = 2};
+    const attn_request request = {.layer = layer,
                                   .sequences = &sequence,
                                   .sequence_count = 1,
-                                  .inputs = o->inputs,
+                                  .inputs = inputs,
                                   .d_model = 1,
                                   .want = want};
     attn_plan plan;
     attn_run *made = NULL;
-    attn_pool *pool = NULL;
     ck_assert_int_eq(attn_plan_make(&request, 1, &plan, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &made, NULL), ATTN_OK);
+    return made;
+}
+
+static attn_code run(const overflow *o, unsigned want) {
+    const attn_layer layer = layer_of(o);
+    attn_run *made = run_new(&layer, o->inputs, want);
+    attn_pool *pool = NULL;
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
     attn_code code = attn_run_wait(made, pool);
     attn_pool_free(pool);
@@ -78,12 +89,56 @@ START_TEST(a_value_beyond_float32_is_told_where_it_matters) {
 }
 END_TEST
 
+static void wait_at_gate(void *context, size_t tile, size_t worker) {
+    (void)tile, (void)worker;
+    pthread_mutex_lock(context);
+    pthread_mutex_unlock(context);
+}
+
+static void nothing(void *context, bool cancelled) {
+    (void)context, (void)cancelled;
+}
+
+static void keep_code(void *context, attn_run *ended, attn_code code) {
+    (void)ended;
+    *(attn_code *)context = code;
+}
+
+/* Two requests that share their tiles: half the number fits where the whole one does not. */
+START_TEST(company_that_overflows_spoils_nobody_else) {
+    static const overflow layers[] = {{"values", 1, 1, 3e38F, 1, {1, 2}, 0},
+                                      {"output projection", 1, 1, 1, 3e38F, {1, 2}, 0}};
+    static const float fits[2] = {0.5F, 0.5F};
+    const attn_layer layer = layer_of(&layers[_i / 2]);
+    size_t spoilt = (size_t)_i % 2;
+    attn_code codes[2] = {ATTN_CANCELLED, ATTN_CANCELLED};
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    attn_pool *pool = NULL;
+    ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
+    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = nothing};
+    pthread_mutex_lock(&gate);
+    attn_pool_submit(pool, &blocker);
+    attn_run *runs[2];
+    for (size_t i = 0; i < 2; i++) {
+        runs[i] = run_new(&layer, i == spoilt ? layers[_i / 2].inputs : fits, _i < 2 ? PROJECTIONS : OUTPUTS);
+        attn_run_submit(runs[i], pool, keep_code, &codes[i]);
+    }
+    pthread_mutex_unlock(&gate);
+    attn_pool_free(pool);
+    for (size_t i = 0; i < 2; i++) {
+        ck_assert_int_eq(codes[i], i == spoilt ? ATTN_NOT_FINITE : ATTN_OK);
+        attn_run_free(runs[i]);
+    }
+}
+END_TEST
+
 ATTND_SUITE(run) {
     Suite *suite = suite_create("run");
     TCase *cases = tcase_create("beyond float32");
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_loop_test(cases, a_value_beyond_float32_is_told_where_it_matters, 0,
                         (int)(sizeof overflows / sizeof *overflows));
+    tcase_add_loop_test(cases, company_that_overflows_spoils_nobody_else, 0, 4);
     suite_add_tcase(suite, cases);
     return suite;
 }

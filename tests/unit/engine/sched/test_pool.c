@@ -203,6 +203,105 @@ START_TEST(a_small_job_waits_for_one_tile_of_a_large_one) {
 }
 END_TEST
 
+/* Jobs that wait behind a gate, and the companies in which their tiles ran. */
+enum { GUESTS = 20, GUEST_TILES = 3 };
+typedef struct party {
+    pthread_mutex_t gate;
+    attn_job blocker;
+    struct guest {
+        attn_job job;
+        size_t ran[GUEST_TILES], company[GUEST_TILES];
+        bool cancelled;
+        atomic_bool ended;
+    } guests[GUESTS];
+} party;
+
+static void wait_at_gate(void *context, size_t tile, size_t worker) {
+    (void)tile, (void)worker;
+    pthread_mutex_lock(context);
+    pthread_mutex_unlock(context);
+}
+
+static void run_company(void *const *contexts, size_t count, size_t tile, size_t worker) {
+    (void)worker;
+    for (size_t i = 0; i < count; i++) {
+        struct guest *guest = contexts[i];
+        guest->ran[tile]++;
+        guest->company[tile] = count;
+    }
+}
+
+static void guest_leaves(void *context, bool cancelled) {
+    struct guest *guest = context;
+    guest->cancelled = cancelled;
+    atomic_store(&guest->ended, true);
+}
+
+/* All guests have the same key but for the `others` last ones, who have another. The last `cancelled` are told to
+ * stop before the gate opens. Returns how many tiles the pool counts as shared. */
+static size_t hold_party(party *p, size_t guests, size_t others, size_t cancelled) {
+    static const char keys[2];
+    pthread_mutex_init(&p->gate, NULL);
+    attn_pool *pool = pool_of(1);
+    pthread_mutex_lock(&p->gate);
+    p->blocker =
+        (attn_job){.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &p->gate, .done = nothing};
+    attn_pool_submit(pool, &p->blocker);
+    for (size_t i = 0; i < guests; i++) {
+        struct guest *guest = &p->guests[i];
+        guest->job = (attn_job){.stages = {{NULL, GUEST_TILES}},
+                                .sharing = {{run_company, &keys[i + others < guests ? 0 : 1]}},
+                                .stage_count = 1,
+                                .context = guest,
+                                .done = guest_leaves};
+        attn_pool_submit(pool, &guest->job);
+        if (i + cancelled >= guests) attn_job_cancel(&guest->job);
+    }
+    pthread_mutex_unlock(&p->gate);
+    for (size_t i = 0; i < guests; i++)
+        while (!atomic_load(&p->guests[i].ended))
+            sched_yield();
+    size_t shared = attn_pool_shared_tiles(pool);
+    attn_pool_free(pool);
+    pthread_mutex_destroy(&p->gate);
+    return shared;
+}
+
+static void check_guest(const struct guest *guest, size_t company) {
+    for (size_t tile = 0; tile < GUEST_TILES; tile++) {
+        ck_assert_uint_eq(guest->ran[tile], 1);
+        ck_assert_uint_eq(guest->company[tile], company);
+    }
+    ck_assert(!guest->cancelled);
+}
+
+START_TEST(who_waits_for_the_same_tile_is_run_with_it) {
+    static party p;
+    ck_assert_uint_eq(hold_party(&p, 7, 2, 0), 7 * GUEST_TILES);
+    for (size_t i = 0; i < 7; i++)
+        check_guest(&p.guests[i], i < 5 ? 5 : 2);
+}
+END_TEST
+
+START_TEST(company_has_a_limit) {
+    static party p;
+    ck_assert_uint_eq(hold_party(&p, ATTN_COMPANY + 1, 0, 0), ATTN_COMPANY * GUEST_TILES);
+    for (size_t i = 0; i < ATTN_COMPANY + 1; i++)
+        check_guest(&p.guests[i], i < ATTN_COMPANY ? ATTN_COMPANY : 1);
+}
+END_TEST
+
+START_TEST(cancelled_jobs_keep_no_company) {
+    static party p;
+    ck_assert_uint_eq(hold_party(&p, 4, 0, 2), 2 * GUEST_TILES);
+    for (size_t i = 0; i < 4; i++)
+        if (i < 2)
+            check_guest(&p.guests[i], 2);
+        else
+            ck_assert(p.guests[i].cancelled && p.guests[i].ran[0] == 0);
+}
+END_TEST
+
 START_TEST(worker_counts_out_of_range_are_refused) {
     attn_pool *pool = NULL;
     attn_error error = {0};
@@ -239,6 +338,9 @@ ATTND_SUITE(pool) {
     tcase_add_test(tcase, cancelling_stops_between_tiles);
     tcase_add_test(tcase, a_job_cancelled_before_it_starts_runs_nothing);
     tcase_add_test(tcase, a_small_job_waits_for_one_tile_of_a_large_one);
+    tcase_add_test(tcase, who_waits_for_the_same_tile_is_run_with_it);
+    tcase_add_test(tcase, company_has_a_limit);
+    tcase_add_test(tcase, cancelled_jobs_keep_no_company);
     tcase_add_test(tcase, worker_counts_out_of_range_are_refused);
     tcase_add_test(tcase, default_workers_follow_affinity);
     suite_add_tcase(suite, tcase);

@@ -1,0 +1,36 @@
+/* Products of few rows (few.h) in plain C that compilers turn into vector code. The order of every sum is fixed by
+ * LANES, not by the vector width, so each build gives the same bits. */
+#include "few.h"
+
+enum { LANES = 16, LINEAR_ROWS = 8 };
+
+static float dot(size_t depth, const float *x, const float *w) {
+    float lanes[LANES] = {0};
+    size_t t = 0;
+    for (; t + LANES <= depth; t += LANES)
+        for (size_t lane = 0; lane < LANES; lane++)
+            lanes[lane] += x[t + lane] * w[t + lane];
+    for (size_t lane = 0; t < depth; t++, lane++)
+        lanes[lane] += x[t] * w[t];
+    for (size_t half = LANES / 2; half > 0; half /= 2)
+        for (size_t lane = 0; lane < half; lane++)
+            lanes[lane] += lanes[lane + half];
+    return lanes[0];
+}
+
+static void dots(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
+                 const float *w, size_t ldw, float *const *y) {
+    for (size_t j = 0; j < columns; j++)
+        for (size_t i = 0; i < rows; i++)
+            y[i][j] = alpha * dot(depth, x[i], w + j * ldw);
+}
+
+static void blend(size_t rows, size_t count, size_t width, const float *const *weights, const float *v,
+                  size_t ldv, float *const *y) {
+    for (size_t j = 0; j < count; j++)
+        for (size_t i = 0; i < rows; i++)
+            for (size_t c = 0; c < width; c++)
+                y[i][c] += weights[i][j] * v[j * ldv + c];
+}
+
+const attn_few_kernels ATTN_FEW_PLAIN = {"plain C", LINEAR_ROWS, dots, blend};

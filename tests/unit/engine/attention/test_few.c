@@ -1,0 +1,132 @@
+/* Every set of kernels for few rows that this processor can run: against double precision, at every edge of their
+ * blocks, within their memory, and row by row against many rows at once. */
+#include "engine/attention/few.h"
+#include "suites.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_ROWS = 19, MOST_COLUMNS = 40, MOST_DEPTH = 70 };
+
+static const attn_few_kernels *kernels_at(int index) {
+    const attn_few_kernels *all[ATTN_FEW_KERNELS_MOST];
+    return (size_t)index < attn_few_kernels_all(all) ? all[index] : NULL;
+}
+
+/* Exactly `count` floats, so that a sanitizer sees what is read or written behind them. */
+static float *numbers(size_t count, double step) {
+    float *values = malloc(count * sizeof *values);
+    ck_assert_ptr_nonnull(values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)sin(step * (double)(i + 1));
+    return values;
+}
+
+/* One product of each kind: rows × columns results over a depth; every row of every matrix is a block of its own but for
+ * w and v, whose rows lie one behind the other. */
+typedef struct product {
+    size_t rows, columns, depth;
+    float *x[MOST_ROWS], *y[MOST_ROWS], *large;
+} product;
+
+static product product_new(size_t rows, size_t columns, size_t depth) {
+    product p = {.rows = rows, .columns = columns, .depth = depth};
+    p.large = numbers(columns * depth, 1.7);
+    for (size_t i = 0; i < rows; i++) {
+        p.x[i] = numbers(depth, 0.37 * (double)(i + 1));
+        p.y[i] = numbers(columns, 2.3 * (double)(i + 1));
+    }
+    return p;
+}
+
+static void product_free(product *p) {
+    free(p->large);
+    for (size_t i = 0; i < p->rows; i++) {
+        free(p->x[i]);
+        free(p->y[i]);
+    }
+}
+
+/* w[j][t] where the large matrix is read as w, v[t][j] where it is read as v. */
+static double expected(const product *p, bool is_blend, size_t i, size_t j) {
+    double sum = 0;
+    for (size_t t = 0; t < p->depth; t++)
+        sum += (double)p->x[i][t] * (double)p->large[is_blend ? t * p->columns + j : j * p->depth + t];
+    return sum;
+}
+
+static void check_shape(const attn_few_kernels *k, size_t rows, size_t columns, size_t depth) {
+    const float alpha = -0.75F;
+    for (int is_blend = 0; is_blend < 2; is_blend++) {
+        product p = product_new(rows, columns, depth);
+        double worst = 0, want[MOST_ROWS][MOST_COLUMNS];
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                want[i][j] = is_blend ? (double)p.y[i][j] + expected(&p, true, i, j)
+                                      : (double)alpha * expected(&p, false, i, j);
+        if (is_blend)
+            k->blend(rows, depth, columns, (const float *const *)p.x, p.large, columns, p.y);
+        else
+            k->dots(rows, columns, depth, alpha, (const float *const *)p.x, p.large, depth, p.y);
+        for (size_t i = 0; i < rows; i++)
+            for (size_t j = 0; j < columns; j++)
+                worst = fmax(worst, fabs((double)p.y[i][j] - want[i][j]));
+        ck_assert_msg(worst <= 1e-6 * (double)(depth + 4), "%s, %zu × %zu × %zu, blend %d: %g", k->name, rows,
+                      columns, depth, is_blend, worst);
+        product_free(&p);
+    }
+}
+
+START_TEST(every_shape_of_a_block_is_right) {
+    const attn_few_kernels *k = kernels_at(_i);
+    if (!k) return;
+    static const size_t depths[] = {1, 7, 8, 15, 16, 17, 33, 64, 70};
+    for (size_t rows = 1; rows <= MOST_ROWS; rows++)
+        for (size_t columns = 1; columns <= MOST_COLUMNS; columns += rows % 2 == 0 ? 3 : 1)
+            for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
+                check_shape(k, rows, columns, depths[d]);
+}
+END_TEST
+
+/* What lets requests share a product. */
+START_TEST(a_row_has_the_same_bits_in_any_company) {
+    const attn_few_kernels *k = kernels_at(_i);
+    if (!k) return;
+    product many = product_new(MOST_ROWS, MOST_COLUMNS, MOST_DEPTH);
+    k->dots(MOST_ROWS, MOST_COLUMNS, MOST_DEPTH, 1, (const float *const *)many.x, many.large, MOST_DEPTH,
+            many.y);
+    for (size_t i = 0; i < MOST_ROWS; i++)
+        for (size_t first = 0; first < MOST_COLUMNS; first += 13) {
+            size_t columns = MOST_COLUMNS - first;
+            float *alone = numbers(columns, 1);
+            k->dots(1, columns, MOST_DEPTH, 1, (const float *const *)&many.x[i],
+                    many.large + first * MOST_DEPTH, MOST_DEPTH, &alone);
+            ck_assert_msg(memcmp(alone, many.y[i] + first, columns * sizeof *alone) == 0, "%s: row %zu",
+                          k->name, i);
+            free(alone);
+        }
+    product_free(&many);
+}
+END_TEST
+
+START_TEST(nothing_is_done_for_no_rows) {
+    const attn_few_kernels *k = kernels_at(_i);
+    if (!k) return;
+    k->dots(0, 3, 3, 1, NULL, NULL, 3, NULL);
+    k->blend(0, 3, 3, NULL, NULL, 3, NULL);
+    ck_assert_uint_ge(k->linear_rows, ATTN_FEW_QUERIES);
+}
+END_TEST
+
+ATTND_SUITE(few) {
+    Suite *suite = suite_create("few");
+    TCase *cases = tcase_create("few");
+    tcase_set_timeout(cases, 120);
+    tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_FEW_KERNELS_MOST);
+    tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_FEW_KERNELS_MOST);
+    tcase_add_loop_test(cases, nothing_is_done_for_no_rows, 0, ATTN_FEW_KERNELS_MOST);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
