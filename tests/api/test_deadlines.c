@@ -63,6 +63,34 @@ START_TEST(slow_requests_are_ended) {
 }
 END_TEST
 
+/* A declared length gives a body longer: it is still taken when a shorter one's time has run out. */
+START_TEST(long_bodies_have_longer) {
+    enum { LONG = 1 << 20 };
+    test_daemon daemon;
+    http_raw little, large;
+    daemon_start(&daemon,
+                 (const char *const[]){"--body-ms", "1", "--body-mebibyte-ms", "3600000", "--stalled-body-ms",
+                                       "3600000", NULL},
+                 NULL);
+    char *rest = malloc(LONG), head[128];
+    memset(rest, ' ', LONG);
+    http_raw_open(&large, daemon.port);
+    snprintf(head, sizeof head, POST "Content-Length: %d\r\n\r\n{\"inputs\":[[1,0,0,0]]}", LONG);
+    http_raw_send_text(&large, head);
+    http_raw_open(&little, daemon.port);
+    http_raw_send_text(&little, POST "Content-Length: 1\r\n\r\n");
+    ck_assert(http_raw_is_closed(&little));
+    ck_assert(http_raw_send(&large, rest, LONG - strlen("{\"inputs\":[[1,0,0,0]]}")));
+    http_answer answer = http_raw_answer(&large, 0);
+    ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
+    http_done(&answer);
+    http_raw_close(&large);
+    http_raw_close(&little);
+    free(rest);
+    daemon_stop(&daemon);
+}
+END_TEST
+
 /* Between two requests as well. */
 START_TEST(idle_connections_are_ended) {
     http_raw raw;
@@ -158,6 +186,7 @@ ATTND_SUITE(deadlines) {
     tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, slow_requests_are_ended, 0, (int)(sizeof slow / sizeof *slow));
+    tcase_add_test(tests, long_bodies_have_longer);
     tcase_add_test(tests, idle_connections_are_ended);
     tcase_add_test(tests, stalled_readers_are_ended);
     tcase_add_test(tests, swallowing_has_an_end);

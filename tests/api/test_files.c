@@ -70,6 +70,33 @@ START_TEST(init_makes_what_serve_serves) {
 }
 END_TEST
 
+/* Of several models the first one is the default, whatever their names. */
+START_TEST(the_first_model_is_the_default) {
+    char *folder = temporary_folder(), *path = init_file(folder, "made.safetensors", "42"), first[300],
+         second[300];
+    snprintf(first, sizeof first, "z=%s", path);
+    snprintf(second, sizeof second, "a=%s", path);
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--model", first, "--model", second, NULL}, NULL);
+    http_answer answer =
+        http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0,0,0,0,0,0,0,0,0,0,0,0,1]]}");
+    json_t *document = http_json(&answer);
+    json_check_exact(document, "/model", "\"z\"");
+    json_decref(document);
+    http_done(&answer);
+    answer = http_get(daemon.url, "/v1/models");
+    document = http_json(&answer);
+    json_check_exact(document, "/models/0/name", "\"z\"");
+    json_check_exact(document, "/models/0/default", "true");
+    json_check_exact(document, "/models/1/default", "false");
+    json_decref(document);
+    http_done(&answer);
+    daemon_stop(&daemon);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
 START_TEST(inspect_tells_every_tensor) {
     char *folder = temporary_folder(), *path = temporary_path(folder, "asym.safetensors");
     fixture_asymmetric(path, 2);
@@ -96,6 +123,7 @@ ATTND_SUITE(files) {
     TCase *tests = tcase_create("files");
     tcase_set_timeout(tests, 120);
     tcase_add_test(tests, init_makes_what_serve_serves);
+    tcase_add_test(tests, the_first_model_is_the_default);
     tcase_add_test(tests, inspect_tells_every_tensor);
     suite_add_tcase(suite, tests);
     return suite;

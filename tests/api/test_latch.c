@@ -5,6 +5,7 @@
 
 #include "tests/support/temporary.h"
 
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,6 +112,51 @@ START_TEST(http_goes_on_while_workers_are_held) {
 }
 END_TEST
 
+/* What fits alone but not beside the others is told to come back, and is answered once they have gone. */
+START_TEST(memory_that_others_hold_is_503) {
+    enum { ROWS = 200, LIMIT = 4 << 20 };
+    char body[ROWS * 6 + 100], plan[sizeof body + 20];
+    size_t used = (size_t)snprintf(body, sizeof body, "{\"model\":\"plain\",\"inputs\":[[0]");
+    for (int i = 1; i < ROWS; i++)
+        used += (size_t)snprintf(body + used, sizeof body - used, ",[%d]", i % 10);
+    snprintf(body + used, sizeof body - used, "]}");
+    snprintf(plan, sizeof plan, "%.*s],\"plan\":true}", (int)used, body);
+    latched tight;
+    latched_start(&tight, (const char *const[]){"--workers", "2", "--memory", "4MiB", NULL});
+    http_answer answer = http_post(tight.daemon.url, "/v1/attention", plan);
+    json_t *document = http_json(&answer);
+    json_int_t need = json_integer_value(json_at(document, "/plan/bytes"));
+    ck_assert_msg(need > LIMIT / 2 && need <= LIMIT, "%lld of %d bytes", (long long)need, LIMIT);
+    json_decref(document);
+    http_done(&answer);
+
+    http_raw raws[2];
+    for (int i = 0; i < 2; i++) {
+        char head[160];
+        snprintf(head, sizeof head, "POST /v1/attention HTTP/1.1\r\n" HOST "Content-Length: %zu\r\n\r\n",
+                 strlen(body));
+        http_raw_open(&raws[i], tight.daemon.port);
+        http_raw_send_text(&raws[i], head);
+        http_raw_send_text(&raws[i], body);
+    }
+    /* One of them holds its memory while the latch is shut; the other is refused, whichever came first. */
+    struct pollfd events[] = {{.fd = raws[0].fd, .events = POLLIN}, {.fd = raws[1].fd, .events = POLLIN}};
+    ck_assert_int_eq(poll(events, 2, -1), 1);
+    int refused = events[0].revents & POLLIN ? 0 : 1;
+    answer = http_raw_answer(&raws[refused], 0);
+    api_check_problem(&answer, 503, "memory_taken");
+    char *seconds = http_header(&answer, "Retry-After");
+    ck_assert(seconds && strtol(seconds, NULL, 10) >= 1);
+    free(seconds);
+    http_done(&answer);
+    latched_open(&tight);
+    expect(&raws[1 - refused], 200, NULL);
+    http_raw_send_text(&raws[refused], "POST /v1/attention HTTP/1.1\r\n" HOST "Content-Length: 22\r\n\r\n" X);
+    expect(&raws[refused], 200, NULL);
+    latched_stop(&tight);
+}
+END_TEST
+
 START_TEST(late_requests_are_504) {
     http_raw late, patient;
     post(&late, "{\"inputs\":[[1,0,0,0]],\"timeout_ms\":1}");
@@ -202,6 +248,7 @@ ATTND_SUITE(latch) {
     suite_add_tcase(suite, tests);
     TCase *ends = tcase_create("latch_ends");
     tcase_set_timeout(ends, 120);
+    tcase_add_test(ends, memory_that_others_hold_is_503);
     tcase_add_test(ends, draining_has_an_end);
     tcase_add_test(ends, a_second_signal_does_not_wait);
     suite_add_tcase(suite, ends);

@@ -192,6 +192,10 @@ START_TEST(deadlines_are_counted) {
     http_raw_send_text(&raw, slow[_i].bytes);
     ck_assert(http_raw_is_closed(&raw));
     await_count(slow[_i].counter, 1);
+    /* Logged too, where there was a request line. */
+    char *log = process_errors(&daemon.process);
+    ck_assert_msg((strstr(log, " end=deadline ") != NULL) == (_i != 1), "%s", log);
+    free(log);
     http_raw_close(&raw);
     daemon_stop(&daemon);
     api_daemon = shared;

@@ -52,6 +52,38 @@ START_TEST(headers_are_judged_in_order) {
 }
 END_TEST
 
+/* What a header decides is told with its name. */
+START_TEST(the_header_is_named) {
+    static const struct {
+        const char *request, *header;
+    } named[] = {
+        {"GET /livez HTTP/1.1\r\n" HOST HOST "\r\n", "Host"},
+        {"GET /livez HTTP/1.1\r\nHost: evil\r\n\r\n", "Host"},
+        {"POST /livez HTTP/1.1\r\n" HOST "Content-Length: 0\r\nContent-Length: 0\r\n\r\n", "Content-Length"},
+        {"POST /livez HTTP/1.1\r\n" HOST "Expect: more\r\n\r\n", "Expect"},
+        {"GET /livez HTTP/1.1\r\n" HOST EVIL "\r\n", "Origin"},
+        {"POST /v1/attention HTTP/1.1\r\n" HOST "Content-Type: text/xml\r\n\r\n", "Content-Type"},
+        {"POST /v1/attention HTTP/1.1\r\n" HOST "Content-Encoding: x-unknown\r\n\r\n", "Content-Encoding"},
+        {"GET /version HTTP/1.1\r\n" HOST "Accept: image/x\r\n\r\n", "Accept"},
+        {"POST /v1/attention HTTP/1.1\r\n" HOST "Expect: 100-continue\r\nContent-Length: 99999\r\n\r\n",
+         "Content-Length"},
+    };
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++) {
+        http_raw raw;
+        http_raw_open(&raw, api_daemon.port);
+        http_raw_send_text(&raw, named[i].request);
+        http_answer answer = http_raw_answer(&raw, 0);
+        json_t *problem = http_json(&answer);
+        const char *header = json_string_value(json_object_get(problem, "header"));
+        ck_assert_msg(header && strcmp(header, named[i].header) == 0, "%s: %s", named[i].request,
+                      answer.body);
+        json_decref(problem);
+        http_done(&answer);
+        http_raw_close(&raw);
+    }
+}
+END_TEST
+
 START_TEST(long_headers_are_431) {
     static const char start[] = "GET /nothing HTTP/1.1\r\nHost: evil\r\nX-Long: ";
     char *request = malloc(40000);
@@ -116,6 +148,7 @@ ATTND_SUITE(order) {
     Suite *suite = suite_create("order");
     TCase *tests = api_case(suite, "order");
     tcase_add_loop_test(tests, headers_are_judged_in_order, 0, (int)(sizeof several / sizeof *several));
+    tcase_add_test(tests, the_header_is_named);
     tcase_add_test(tests, long_headers_are_431);
     tcase_add_loop_test(tests, odd_requests, 0, (int)(sizeof odd / sizeof *odd));
     tcase_add_test(tests, many_arguments);

@@ -6,7 +6,7 @@
 Of each answer: the path and method are described, the status is described for them, the required headers are there and
 fit their schemas, the media type is described, the body fits its schema. Of each request for attention that was
 answered with 200: its body fits the request's schema and its query has only described parameters. Of the document: each status
-that it describes has been seen. Exits 1 when something does not fit or has not been seen, when there is nothing to check,
+and each code that it describes has been seen. Exits 1 when something does not fit or has not been seen, when there is nothing to check,
 or when the document itself is no OpenAPI 3.1.
 """
 
@@ -51,6 +51,7 @@ class Document:
     def __init__(self, text):
         self.root = json.loads(text)
         self.validators = {}
+        self.codes = set()
         self.paths = [
             (re.compile("/".join("[^/]+" if part.startswith("{") else re.escape(part) for part in path.split("/"))), path)
             for path in self.root["paths"]
@@ -128,6 +129,7 @@ def check_content(document, response, headers, exchange):
     if media == "application/problem+json":
         if value["status"] != exchange["status"]:
             raise Mismatch(f"the problem's status is {value['status']}")
+        document.codes.add(value["code"])
         if value["request_id"] != headers["x-request-id"][0]:
             raise Mismatch("the problem's request_id is not X-Request-Id")
 
@@ -219,11 +221,15 @@ def main():
     for line, count in collections.Counter(wrong).most_common(SHOWN):
         print(f"{count}× {line}", file=sys.stderr)
     never = [pair for pair in pairs if pair not in seen]
+    unseen = [code for code in document.root["components"]["schemas"]["Problem"]["properties"]["code"]["enum"]
+              if code not in document.codes]
+    for code in unseen:
+        print(f"described and never seen: code {code}", file=sys.stderr)
     for method, path, status in never:
         print(f"described and never seen: {method} {path} → {status}", file=sys.stderr)
     if total == 0:
         print("there are no recorded answers to check", file=sys.stderr)
-    return 1 if wrong or never or total == 0 else 0
+    return 1 if wrong or never or unseen or total == 0 else 0
 
 
 if __name__ == "__main__":
