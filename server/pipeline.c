@@ -101,7 +101,9 @@ static bool hold(void *context, size_t bytes, srv_problem *problem) {
     srv_job *job = context;
     size_t need;
     if (!attn_size_add(job->request.held, bytes, &need)) need = SIZE_MAX;
-    return reserve(job, need, "reading this body", "; fewer numbers need less");
+    if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
+    job->decoded = need;
+    return true;
 }
 
 static bool decode(srv_job *job) {
@@ -209,8 +211,10 @@ static bool bind(srv_job *job) {
     const attn_layer *layer = find_layer(job);
     srv_problem *problem = &job->answer.problem;
     const srv_codec *gives = job->request.gives;
-    return layer && srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem) &&
-           (gives->settle == NULL || gives->settle(job->ask, problem));
+    if (!layer || !srv_ask_bind(job->ask, layer, job->model->name, job->layer_index, problem)) return false;
+    if (gives->settle == NULL || gives->settle(job->ask, problem)) return true;
+    srv_ask_point(job->ask, problem);
+    return false;
 }
 
 /* On a worker: everything before the engine's work. */

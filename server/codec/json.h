@@ -28,6 +28,12 @@ bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *probl
  * The parts point into the run and, for the projections of a parameter-free layer, into the ask. Never fails. */
 bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
 
+/* Appends the small members alone, those before the tensors, as one JSON object. */
+void srv_json_append_small(const srv_outcome *outcome, srv_text *out);
+
+/* Refuses binary16, which is for bytes, where decimal numbers are the answer. */
+bool srv_json_settle(srv_ask *ask, srv_problem *problem);
+
 /* What a request with `plan` is answered with, beside what srv_ask and plan know. */
 typedef struct srv_plan_figures {
     size_t bytes;  /* that the whole request holds at its peak, answer included */

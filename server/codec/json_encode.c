@@ -4,6 +4,7 @@
 
 #include "json_result.h"
 #include "json_stats.h"
+#include "npy.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -216,6 +217,20 @@ static void put_stats(writer *to) {
     if (!to->ask->single) put(to, "]");
 }
 
+void srv_json_append_small(const srv_outcome *outcome, srv_text *out) {
+    writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), out};
+    put_small_members(&to, outcome->model, outcome->layer_index);
+    put_stats(&to);
+    put(&to, "}");
+}
+
+bool srv_json_settle(srv_ask *ask, srv_problem *problem) {
+    if (!ask->half || ask->base64) return true;
+    return srv_problem_set(problem, SRV_CONFLICT, SRV_WHERE_POINTER, "/return/dtype",
+                           "dtype \"f16\" without encoding \"base64\"; decimal numbers are float32, which "
+                           "precision shortens");
+}
+
 bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
     (void)problem;
     writer to = {outcome->ask, outcome->run, attn_run_plan(outcome->run), srv_parts_text(parts)};
@@ -227,34 +242,13 @@ bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *
     return true;
 }
 
-/* Bytes of `outputs` as NPY, version 1.0 of the format: magic, version and length in 10 bytes, a dictionary
- * padded with spaces so that the data begins at a multiple of 64, the data. Ragged sequences are packed. */
-static size_t npy_bytes(const writer *to) {
-    const attn_plan *plan = to->plan;
-    char dictionary[160];
-    size_t count = plan->request.sequence_count, width = plan->d_out, rows = plan->total_queries;
-    bool even = true;
-    for (size_t i = 1; i < count; i++)
-        even = even && plan->request.sequences[i].queries == plan->request.sequences[0].queries;
-    const char *descr = to->ask->half ? "<f2" : "<f4";
-    int length =
-        to->ask->single || to->ask->packed || !even
-            ? snprintf(dictionary, sizeof dictionary,
-                       "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu), }\n", descr, rows, width)
-            : snprintf(dictionary, sizeof dictionary,
-                       "{'descr': '%s', 'fortran_order': False, 'shape': (%zu, %zu, %zu), }\n", descr, count,
-                       rows / count, width);
-    size_t header = (10 + (size_t)length + 63) / 64 * 64;
-    return header + rows * width * (to->ask->half ? 2 : 4);
-}
-
 static void put_answer_bytes(writer *to, size_t json) {
     const attn_plan *plan = to->plan;
     put(to, ",\"answer_bytes\":{\"application/json\":");
     srv_text_append_size(to->out, json);
     put_name(to, "application/x-npy");
     if ((plan->request.want & ATTN_WANT_OUTPUTS) != 0) {
-        srv_text_append_size(to->out, npy_bytes(to));
+        srv_text_append_size(to->out, srv_npy_size_of_outputs(to->ask, plan));
     } else {
         put(to, "null");
     }

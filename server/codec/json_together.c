@@ -16,11 +16,6 @@ static bool check_returns(srv_ask *ask) {
                            "'average_heads' beside 'scores', which have no mean; one of the two is expected");
     if (request->top_k > 0 && (request->want & ATTN_WANT_MAPS) == 0)
         return fail_option(ask, "top_k", "'top_k' without 'attention', whose weights it chooses from");
-    if (ask->half && !ask->base64)
-        return fail_option(
-            ask, "dtype",
-            "dtype \"f16\" without encoding \"base64\"; decimal numbers are float32, which precision "
-            "shortens");
     return true;
 }
 

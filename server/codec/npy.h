@@ -10,6 +10,15 @@
 bool srv_npy_measure(srv_source *source, size_t max_text, srv_problem *problem);
 bool srv_npy_decode(const srv_source *source, srv_ask **out, srv_problem *problem);
 
+/* Answers: the one tensor that the parameter `tensor` names, `outputs` where it does not; nothing else is computed. Those
+ * of sequences of different lengths are packed; what has several shapes is refused. */
+extern const char *const srv_npy_parameters[];
+bool srv_npy_settle(srv_ask *ask, srv_problem *problem);
+bool srv_npy_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
+
+/* Bytes of such an answer that holds `outputs`. */
+size_t srv_npy_size_of_outputs(const srv_ask *ask, const attn_plan *plan);
+
 enum { SRV_NPY_RANK = 8, SRV_NPY_DESCR = 24 };
 
 /* What a header says. */

@@ -109,8 +109,7 @@ static size_t labels_cost(const json_t *labels) {
     return total;
 }
 
-/* Everything but the numbers. */
-static size_t small_text_cost(const srv_ask *ask, const attn_plan *plan) {
+size_t srv_cost_of_small_text(const srv_ask *ask, const attn_plan *plan) {
     const attn_request *request = &plan->request;
     size_t sequence = ask->base64 || request->top_k > 0 ? BYTES_A_SEQUENCE : BYTES_A_LENGTH;
     size_t labels = labels_cost(ask->tokens) + labels_cost(ask->context_tokens), lengths, listed, total;
@@ -125,7 +124,7 @@ static size_t small_text_cost(const srv_ask *ask, const attn_plan *plan) {
 size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan) {
     size_t numbers, total;
     if (!attn_size_mul(plan->result_floats, ask->base64 ? BYTES_A_CODE : BYTES_A_NUMBER, &numbers) ||
-        !attn_size_add(numbers, small_text_cost(ask, plan), &total))
+        !attn_size_add(numbers, srv_cost_of_small_text(ask, plan), &total))
         return SIZE_MAX;
     return total;
 }
@@ -140,7 +139,7 @@ static size_t tensors_of(const attn_request *request) {
 }
 
 size_t srv_cost_of_sending(const srv_ask *ask, const attn_plan *plan) {
-    size_t text = small_text_cost(ask, plan), numbers, ahead, listing, total;
+    size_t text = srv_cost_of_small_text(ask, plan), numbers, ahead, listing, total;
     if (!attn_size_mul(plan->result_floats, BYTES_A_ROOM, &numbers)) return SIZE_MAX;
     listing = srv_parts_cost(tensors_of(&plan->request), text, numbers);
     /* Blocks are at least half full. */

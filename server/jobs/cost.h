@@ -17,6 +17,9 @@ size_t srv_cost_outside_tensors(const char *body, size_t size);
 /* Upper bound for the text of the answer to a planned request; SIZE_MAX where it overflows. */
 size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan);
 
+/* Of everything in it but the tensors. */
+size_t srv_cost_of_small_text(const srv_ask *ask, const attn_plan *plan);
+
 /* Upper bound for the memory that sending that answer takes beside the run: the list of its parts, and the text that
  * is written ahead of the reader; SIZE_MAX where it overflows. */
 size_t srv_cost_of_sending(const srv_ask *ask, const attn_plan *plan);

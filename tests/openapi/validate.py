@@ -124,7 +124,8 @@ def check_content(document, response, headers, exchange):
     if body is None:
         return
     data = body.encode("latin-1")
-    value = strict_json(data) if media.endswith("json") else data.decode("utf-8")
+    is_binary = media.startswith("application/x-")
+    value = strict_json(data) if media.endswith("json") else data.decode("latin-1" if is_binary else "utf-8")
     document.check(response["content"][media]["schema"], value, "body")
     if media == "application/problem+json":
         if value["status"] != exchange["status"]:

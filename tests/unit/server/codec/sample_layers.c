@@ -1,7 +1,7 @@
 /* Layers for the codec's tests, and the way of a body to its plan. */
 #include "sample_layers.h"
 
-#include "server/codec/codec.h"
+#include "server/codec/json.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -80,11 +80,11 @@ srv_ask *sample_request_as(const char *type, const char *body, size_t size, cons
     if (!codec->measure(&source, 0, problem)) return NULL;
     source.memory = SIZE_MAX;
     if (!codec->decode(&source, &ask, problem)) return NULL;
-    if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem)) {
+    if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem) && srv_json_settle(ask, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;
         srv_problem_from_engine(problem, &error);
-        srv_ask_point(ask, problem);
     }
+    srv_ask_point(ask, problem);
     srv_ask_free(ask);
     return NULL;
 }
