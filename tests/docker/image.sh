@@ -4,8 +4,8 @@
 # folder; where no registry can be reached it makes the base image with debootstrap. Nothing is left behind on an engine
 # of its own; on another the image attnd-test stays.
 #
-# The containers have no network but their own loopback, which the client enters: no port of this machine is taken, and
-# no bridge is needed. Root, for all of that.
+# All containers but one have no network but their own loopback, which the client enters: no port of this machine is
+# taken. That one is published on a free port of 127.0.0.1, as the README's line does. Root, for all of that.
 set -eu
 cd "$(dirname "$0")/../.."
 
@@ -48,7 +48,7 @@ within() {
 
 start_engine() {
     say "no engine runs: starting one"
-    dockerd --iptables=false --ip6tables=false --bridge=none --storage-driver=vfs --data-root "$work/data" \
+    dockerd --iptables=false --ip6tables=false --storage-driver=vfs --data-root "$work/data" \
         --exec-root "$work/exec" --pidfile "$work/pid" --host "unix://$work/docker.sock" >"$work/engine.log" 2>&1 &
     engine=$!
     DOCKER_HOST=unix://$work/docker.sock
@@ -108,7 +108,7 @@ is_ready() { [ "$(ask --output /dev/null --write-out '%{http_code}' localhost:80
 is_healthy() { [ "$(state Health.Status)" = healthy ]; }
 has_probed_in_vain() { [ "$(state Health.FailingStreak)" -gt 0 ] || docker inspect --format '{{range .State.Health.Log}}{{.ExitCode}} {{end}}' "$container" | grep -q 1; }
 is_loading() { [ "$(ask localhost:8080/readyz 2>/dev/null | grep -c '"loading"')" = 1 ]; }
-is_computing() { ask localhost:8080/metrics | grep -q '^attnd_requests_in_flight 1$'; }
+is_computing() { ask localhost:8080/metrics | grep -c '^attnd_requests_in_flight 1$' >/dev/null; }
 
 # The container's end: in how long, and how.
 stop() {
@@ -135,6 +135,21 @@ test_example() {
     within 30 is_healthy || fail "ready but not healthy"
     stop "while idle"
     [ $((ended - begin)) -lt 2000 ] || fail "idle, the end took $((ended - begin)) ms"
+    drop
+}
+
+# The README's own line: whoever is on this machine may ask, on a port that the engine chose.
+test_published() {
+    container=$(docker run --detach --read-only --cap-drop ALL --publish 127.0.0.1::8080 "$IMAGE")
+    address=$(docker port "$container" 8080)
+    case $address in 127.0.0.1:*) ;; *) fail "published on $address" ;; esac
+    published() { curl --silent --max-time 120 "http://$address/readyz" | grep -c '"ok"' >/dev/null; }
+    within 30 published || fail "no answer on the published port"
+    curl --silent --show-error --max-time 120 --data '{"inputs":[[1,0,0,0],[0,1,0,0]],"causal":true}' \
+        "http://$address/v1/attention" >"$work/published"
+    cmp "$work/answer" "$work/published" || fail "the published port answers otherwise than the container's own"
+    say "published on 127.0.0.1 it answers the same bytes"
+    stop "with a port published"
     drop
 }
 
@@ -245,6 +260,7 @@ make --no-print-directory image IMAGE=$IMAGE IMAGE_OPTIONS=--network=host >"$wor
     { tail -n 30 "$work/build.log" >&2; fail "the build"; }
 check_size "$base"
 test_example
+test_published
 test_mounted_model
 test_health
 test_stop_while_loading
