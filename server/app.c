@@ -6,6 +6,7 @@
 #include "server/routes/routes.h"
 #include "server/version.h"
 
+#include <malloc.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@ enum {
     SPARE_CALLERS = 2,       /* of the matrix library: it counts its own start-up thread too */
     SPARE_DESCRIPTORS = 128, /* files, listeners, events, refused clients that are read on */
     LAST_ANSWERS_MS = 1000,
+    LARGE_BLOCK = 1 << 20, /* bytes */
 };
 
 /* The worker count of the settings or of the machine, and never more than the matrix library survives. */
@@ -53,8 +55,17 @@ static void log_start(const srv_app *app) {
     }
 }
 
+/* Large blocks go back to the system when they are freed. By itself the allocator begins to keep them after the first,
+ * and what the largest requests took at one time stays taken. */
+static void give_memory_back(void) {
+#ifdef M_MMAP_THRESHOLD
+    mallopt(M_MMAP_THRESHOLD, LARGE_BLOCK);
+#endif
+}
+
 static attn_code open_engine(srv_app *app, attn_error *error) {
     srv_service *service = &app->site.service;
+    give_memory_back();
     attn_blas_single_threaded();
     attn_code code = attn_blas_self_test(error);
     if (code != ATTN_OK) return code;
