@@ -112,6 +112,10 @@ check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint 
 	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; $(ON_DAEMON) $(OUT)/tests/$$suite; done
 	$(if $(filter api,$(SUITES)),@touch $(RECORDED)/complete)
 
+.PHONY: test-long
+test-long: $(OUT)/tests/long ## what takes minutes: every float32 written as text and read back
+	@$(OUT)/tests/long
+
 .PHONY: replay
 replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, tests/fuzz/corpus/TARGET
 	@set -e; for target in $(FUZZERS); do echo "== $$target ($(VARIANT))"; \
@@ -298,7 +302,7 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(SAY) "link    $$@"
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
-$(foreach kind,$(SUITES) model bench,$(eval $(call suite_program,$(kind))))
+$(foreach kind,$(SUITES) model bench long,$(eval $(call suite_program,$(kind))))
 
 # The torture tests stand between the program's own objects and the allocator.
 $(OUT)/tests/torture: private LDFLAGS_ALL += $(foreach name,malloc calloc realloc aligned_alloc strdup strndup,-Wl,--wrap=$(name))

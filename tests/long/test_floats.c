@@ -1,0 +1,60 @@
+/* Every float32 as text: all 2^32 patterns of bits, those of finite numbers. Minutes on all processors. */
+#include "server/codec/text.h"
+#include "tests/support/float_text.h"
+#include "tests/support/suites.h"
+
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SLICES = 1 << 12, SLICE = 1 << 20, MOST_THREADS = 64 };
+
+static atomic_uint next_slice;
+static atomic_ulong judged, wrong;
+
+static void judge(uint32_t bits) {
+    float number;
+    char text[SRV_FLOAT_ROOM];
+    memcpy(&number, &bits, sizeof number);
+    if (!isfinite(number)) return;
+    size_t size = srv_float_write(number, 0, text);
+    text[size] = '\0';
+    if ((size > 16 || !float_text_is_shortest(text, number)) && atomic_fetch_add(&wrong, 1) < 10)
+        fprintf(stderr, "%08x, %.9g, is written %s\n", (unsigned)bits, (double)number, text);
+}
+
+static void *judge_slices(void *unused) {
+    unsigned slice;
+    while ((slice = atomic_fetch_add(&next_slice, 1)) < SLICES) {
+        for (uint32_t i = 0; i < SLICE; i++)
+            judge(slice * SLICE + i);
+        atomic_fetch_add(&judged, SLICE);
+    }
+    return unused;
+}
+
+START_TEST(every_float_is_written_shortest_and_reads_back) {
+    pthread_t threads[MOST_THREADS];
+    long processors = sysconf(_SC_NPROCESSORS_ONLN),
+         count = processors < MOST_THREADS ? processors : MOST_THREADS;
+    for (long i = 0; i < count; i++)
+        ck_assert_int_eq(pthread_create(&threads[i], NULL, judge_slices, NULL), 0);
+    for (long i = 0; i < count; i++)
+        pthread_join(threads[i], NULL);
+    printf("%lu patterns of bits, %lu wrong texts\n", atomic_load(&judged), atomic_load(&wrong));
+    ck_assert_uint_eq(atomic_load(&judged), UINT64_C(1) << 32);
+    ck_assert_uint_eq(atomic_load(&wrong), 0);
+}
+END_TEST
+
+ATTND_SUITE(floats) {
+    Suite *suite = suite_create("floats");
+    TCase *cases = tcase_create("all");
+    tcase_set_timeout(cases, 0);
+    tcase_add_test(cases, every_float_is_written_shortest_and_reads_back);
+    suite_add_tcase(suite, cases);
+    return suite;
+}
