@@ -1,8 +1,9 @@
-/* Every allocation in turn is made to fail, while a model is loaded and while a request is answered: no wrong
- * answer comes of it, nothing is left over, and the next request is answered.
+/* Every allocation in turn is made to fail, while a model or a file of keys is loaded and while a request is
+ * answered: no wrong answer comes of it, nothing is left over, and the next request is answered.
  *
  * The linker leads the calls of this program's own objects here (--wrap); those inside libraries are not seen.
  * Jansson's are spared: 2.14 asserts that a token's buffer has grown, so a failure there ends the process. */
+#include "server/auth/keys.h"
 #include "suites.h"
 #include "tests/support/service.h"
 
@@ -54,6 +55,33 @@ START_TEST(loading) {
         opened = done; /* what nothing hangs on, such as the place for digests, may fail unseen */
     }
     ck_assert(opened);
+    close(file);
+}
+END_TEST
+
+/* A sound file of keys and one with faults: loaded whole, or not at all and told, as far as there is memory to tell. */
+START_TEST(loading_keys) {
+    static const char *const files[] = {
+        "{\"keys\":[{\"name\":\"a\",\"sha256\":"
+        "\"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad\","
+        "\"rights\":[\"read\"],\"rate\":1}]}",
+        "{\"keys\":[{\"name\":\"a b\",\"sha256\":\"x\",\"rights\":[]}]}"};
+    char path[MEMORY_FILE_PATH];
+    int file = memory_file(path);
+    ck_assert_int_eq(write(file, files[_i], strlen(files[_i])), (ssize_t)strlen(files[_i]));
+    bool passed = false;
+    for (long at = 0; !passed && at < MOST_ALLOCATIONS; at++) {
+        srv_text problems = {0};
+        atomic_store(&left, at);
+        srv_keys *keys = srv_keys_load(path, &problems);
+        passed = atomic_exchange(&left, -1) >= 0;
+        ck_assert(_i == 0 || keys == NULL);
+        ck_assert((keys != NULL) != (problems.size > 0 || problems.failed));
+        ck_assert(!passed || (keys != NULL) == (_i == 0));
+        srv_keys_free(keys);
+        srv_text_done(&problems);
+    }
+    ck_assert(passed);
     close(file);
 }
 END_TEST
@@ -118,6 +146,7 @@ ATTND_SUITE(allocations) {
     TCase *cases = tcase_create("all");
     tcase_set_timeout(cases, 120);
     tcase_add_test(cases, loading);
+    tcase_add_loop_test(cases, loading_keys, 0, 2);
     tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);
     suite_add_tcase(suite, cases);
     return suite;
