@@ -266,6 +266,9 @@ START_TEST(too_many_connections_are_503) {
     char *seconds = http_header(&answer, "Retry-After");
     ck_assert_ptr_nonnull(seconds);
     free(seconds);
+    char *connection = http_header(&answer, "Connection"); /* not only once its time is over */
+    ck_assert_msg(connection && strcasecmp(connection, "close") == 0, "%s", connection);
+    free(connection);
     http_done(&answer);
     ck_assert(http_raw_is_closed(&second));
     http_raw_close(&second);

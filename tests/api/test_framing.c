@@ -99,6 +99,9 @@ static const char *const doubtful[] = {
     "GET http://localhost:80@elsewhere/livez HTTP/1.1\r\n" HOST "\r\n",
     "GET http:///livez HTTP/1.1\r\n" HOST "\r\n",
     "GET http://localhost:123456/livez HTTP/1.1\r\n" HOST "\r\n",
+    "GET /livez HTTP/1.1\r\n" HOST "X: a\001b\r\n\r\n",
+    "GET /livez HTTP/1.1\r\n" HOST "X: a\r\n b\r\n\r\n",
+    "GET /\xff HTTP/1.1\r\n" HOST "\r\n",
     POST "Content-Length: abc\r\n\r\n",
     POST "Content-Length: -1\r\n\r\n",
     POST "Content-Length: 5, 5\r\n\r\nhello",
@@ -112,8 +115,52 @@ START_TEST(doubtful_framing_is_400) {
     http_raw_send_text(&raw, doubtful[_i]);
     http_answer answer = http_raw_answer(&raw, 0);
     ck_assert_msg(answer.status == 400, "%s\n%ld %s", doubtful[_i], answer.status, answer.body);
+    /* Nobody has taken what follows for its body. */
+    ck_assert_msg(!strstr(answer.body, "\"bad_json\""), "%s\n%s", doubtful[_i], answer.body);
     http_done(&answer);
     http_raw_close(&raw);
+}
+END_TEST
+
+/* Headers that stand twice: the one that speaks against the request counts. */
+START_TEST(doubled_headers_do_not_hide_each_other) {
+    static const struct {
+        const char *headers;
+        long status;
+    } doubled[] = {
+        {"Content-Encoding: gzip\r\nContent-Encoding: identity\r\n", 415},
+        {"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n", 415},
+        {"Origin: http://elsewhere.example\r\nOrigin: http://localhost:1\r\n", 403},
+        {"Origin: http://localhost:1\r\nOrigin: http://elsewhere.example\r\n", 403},
+    };
+    for (size_t i = 0; i < sizeof doubled / sizeof *doubled; i++) {
+        http_raw raw;
+        http_raw_open(&raw, api_daemon.port);
+        http_raw_send_text(&raw, POST);
+        http_raw_send_text(&raw, doubled[i].headers);
+        http_raw_send_text(&raw, "Content-Length: 22\r\n\r\n");
+        http_raw_send_text(&raw, good);
+        expect(&raw, doubled[i].status);
+        http_raw_close(&raw);
+    }
+}
+END_TEST
+
+/* The limit itself is accepted, one byte more is not. */
+START_TEST(largest_body) {
+    enum { LIMIT = 65536 };
+    char *body = malloc(LIMIT + 1);
+    ck_assert_ptr_nonnull(body);
+    memset(body, ' ', LIMIT + 1);
+    memcpy(body, good, sizeof good - 1);
+    http_raw raw;
+    http_raw_open(&raw, api_daemon.port);
+    send_post(&raw, "application/json", "/v1/attention", body, LIMIT);
+    expect(&raw, 200);
+    send_post(&raw, "application/json", "/v1/attention", body, LIMIT + 1);
+    expect(&raw, 413);
+    http_raw_close(&raw);
+    free(body);
 }
 END_TEST
 
@@ -188,6 +235,8 @@ ATTND_SUITE(framing) {
     tcase_add_test(tests, pipelined_requests_are_answered_in_order);
     tcase_add_test(tests, body_of_a_get_is_swallowed);
     tcase_add_loop_test(tests, doubtful_framing_is_400, 0, (int)(sizeof doubtful / sizeof *doubtful));
+    tcase_add_test(tests, doubled_headers_do_not_hide_each_other);
+    tcase_add_test(tests, largest_body);
     tcase_add_test(tests, http_1_0_is_answered_and_closed);
     tcase_add_test(tests, expect_continue);
     tcase_add_test(tests, chunked_body_over_the_limit_is_413);
