@@ -1,7 +1,6 @@
 /* GET /v1/models/{model}, its layers, and GET /v1/limits: what shapes the attention and what is allowed. */
 #include "api.h"
 
-#include "server/jobs/free_memory.h"
 #include "tests/support/safetensors_writer.h"
 #include "tests/support/temporary.h"
 
@@ -93,24 +92,6 @@ START_TEST(limits_are_those_in_force) {
 }
 END_TEST
 
-/* Without a setting requests may hold half of what is free when the daemon starts, which is asked for before and after
- * here: others on this machine change it meanwhile, by less than a quarter. */
-START_TEST(memory_is_half_of_what_is_free) {
-    test_daemon daemon;
-    double before = (double)srv_free_memory();
-    daemon_start(&daemon, NULL, NULL);
-    double after = (double)srv_free_memory(), least = before < after ? before : after;
-    double most = before < after ? after : before;
-    http_answer answer = http_get(daemon.url, "/v1/limits");
-    json_t *document = http_json(&answer);
-    double memory = json_number_value(json_at(document, "/limits/memory"));
-    ck_assert_msg(memory > 0.75 * least / 2 && memory < 1.25 * most / 2, "%g of %g", memory, before);
-    json_decref(document);
-    http_done(&answer);
-    daemon_stop(&daemon);
-}
-END_TEST
-
 /* An odd layer from a file: F16, widths of its own, no biases, extra keys; and its file's digest in the end. */
 START_TEST(a_file_is_described) {
     enum { D = 4, KEY = 3 };
@@ -166,7 +147,6 @@ ATTND_SUITE(models) {
     tcase_add_test(tests, layers_are_found_by_index_and_name);
     tcase_add_loop_test(tests, what_is_not_there_is_404, 0, (int)(sizeof missing / sizeof *missing));
     tcase_add_test(tests, limits_are_those_in_force);
-    tcase_add_test(tests, memory_is_half_of_what_is_free);
     tcase_add_test(tests, a_file_is_described);
     return suite;
 }
