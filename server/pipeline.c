@@ -177,6 +177,10 @@ static bool plan(srv_job *job) {
     }
     /* What the decoder keeps lies within what was held for decoding. */
     size_t need, sending = job->request.gives->cost(ask, &job->plan);
+    /* As much again of what is written ahead, compressed. */
+    if (job->request.packs != SRV_CODING_IDENTITY &&
+        (!attn_size_mul(sending, 2, &sending) || !attn_size_add(sending, SRV_SQUEEZE_BYTES, &sending)))
+        sending = SIZE_MAX;
     if (!attn_size_add(job->request.held, job->plan.bytes, &need) || !attn_size_add(need, sending, &need))
         need = SIZE_MAX;
     job->figures = (srv_plan_figures){
@@ -255,6 +259,7 @@ static void encoded(void *context, bool is_sound) {
         srv_stream_close(job->answer.stream);
         job->answer.stream = NULL;
     }
+    if (is_sound) job->answer.coding = srv_stream_coding(job->answer.stream);
     job->answer.timing.encode = lap(job);
     finish(job);
 }
@@ -294,10 +299,16 @@ static result *lend(srv_job *job, size_t *bytes) {
 static bool send(srv_job *job, srv_parts *parts) {
     size_t bytes = 0;
     result *lent = NULL;
+    bool squeezes_any = srv_ask_compresses(job->ask);
+    srv_coding coding =
+        srv_stream_may_squeeze(parts, squeezes_any) ? job->request.packs : SRV_CODING_IDENTITY;
+    if (coding != SRV_CODING_IDENTITY) srv_parts_write_all(parts);
     if (!srv_parts_close(parts) || (job->run && !(lent = lend(job, &bytes)))) return false;
     const srv_stream_source source = {.parts = parts,
                                       .pool = job->service->pool,
                                       .budget = job->service->budget,
+                                      .coding = coding,
+                                      .squeezes_any = squeezes_any,
                                       .payload = lent,
                                       .payload_bytes = bytes,
                                       .free_payload = free_result};

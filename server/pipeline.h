@@ -41,6 +41,7 @@ typedef struct srv_timing {
 /* What is asked. */
 typedef struct srv_request {
     const srv_codec *takes, *gives; /* what the body and the answer are written in */
+    srv_coding packs;               /* how the answer may be compressed */
     char *body;                     /* malloc'ed, `size` bytes */
     size_t size;
     size_t held;       /* bytes of the service's budget that its reader took for the body */
@@ -51,6 +52,7 @@ typedef struct srv_request {
 typedef struct srv_answer {
     srv_problem problem; /* SRV_NO_PROBLEM: the stream is the answer */
     const char *type;    /* its media type; static storage */
+    srv_coding coding;   /* how the stream is compressed */
     srv_stream *stream;  /* can be read; the receiver closes it, before the service's budget and pool go */
     srv_timing timing;
 } srv_answer;

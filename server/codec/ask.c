@@ -201,6 +201,10 @@ void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
     }
 }
 
+bool srv_ask_compresses(const srv_ask *ask) {
+    return json_is_true(json_object_get(ask->storage->query, "compress"));
+}
+
 const char *srv_ask_option(const srv_ask *ask, const char *name) {
     return json_string_value(json_object_get(ask->storage->query, name));
 }

@@ -44,6 +44,9 @@ bool srv_ask_bind(srv_ask *ask, const attn_layer *layer, const char *model, size
  * instead. srv_ask_bind has done so for its own; this is for those of the plan and the run. */
 void srv_ask_point(const srv_ask *ask, srv_problem *problem);
 
+/* Whether the query asks for a compressed answer, however large (`compress`). */
+bool srv_ask_compresses(const srv_ask *ask);
+
 /* A parameter of the answer's format as it stood in the query, decoded; NULL where it did not. */
 const char *srv_ask_option(const srv_ask *ask, const char *name);
 

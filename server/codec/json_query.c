@@ -65,9 +65,22 @@ static bool check_format(const char *name, const srv_codec *gives, srv_problem *
                            gives == NULL ? "another" : gives->type);
 }
 
+/* Whether a large answer is compressed is no field of a request: the text is the same. */
+static bool add_compress(json_t *options, const srv_parameter *parameter, srv_problem *problem) {
+    json_t *value = parameter->count == 1 ? boolean_of(parameter->values[0]) : NULL;
+    if (!json_is_boolean(value)) {
+        json_decref(value);
+        return srv_problem_set(problem, SRV_WRONG_TYPE, SRV_WHERE_PARAMETER, parameter->name,
+                               "'compress' is true, false, 1 or 0");
+    }
+    if (json_object_set_new(options, parameter->name, value) == 0) return true;
+    return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the query");
+}
+
 static bool add(json_t *options, const srv_parameter *parameter, const srv_codec *gives,
                 srv_problem *problem) {
     const char *name = parameter->name;
+    if (strcmp(name, "compress") == 0) return add_compress(options, parameter, problem);
     const srv_field *field = srv_field_of_parameter(name);
     if (field == NULL && !check_format(name, gives, problem)) return false;
     srv_field_kind kind = field == NULL ? SRV_FIELD_TEXT : field->kind;

@@ -24,7 +24,7 @@ struct srv_parts {
     place *blocks; /* one more than there are: where the last one ends */
     size_t block_count, block_capacity;
     size_t size, written;
-    bool uses_memory, needs_check, failed;
+    bool uses_memory, needs_check, writes_all, failed;
 };
 
 srv_parts *srv_parts_new(void) {
@@ -73,6 +73,27 @@ static size_t text_begin(const srv_parts *parts, size_t piece) {
     return piece == 0 ? 0 : parts->tensors[piece / 2 - 1].text_end;
 }
 
+size_t srv_parts_bound(const srv_parts *parts, bool *is_exact) {
+    size_t bound = parts->text.size;
+    *is_exact = true;
+    for (size_t i = 0; i < parts->tensor_count; i++) {
+        const listed *one = &parts->tensors[i];
+        size_t size = srv_part_size(&one->tensor);
+        *is_exact = *is_exact && size != SIZE_MAX;
+        bound += size == SIZE_MAX ? srv_part_bound(&one->tensor, one->count) : size;
+    }
+    return bound;
+}
+
+void srv_parts_write_all(srv_parts *parts) {
+    parts->writes_all = true;
+}
+
+/* The tensor's own memory, where that can be sent. */
+static const char *memory_of(const srv_parts *parts, const srv_part *tensor) {
+    return parts->writes_all ? NULL : srv_part_memory(tensor);
+}
+
 /* Bytes of a text, elements of a tensor. */
 static size_t piece_length(const srv_parts *parts, size_t piece) {
     if (!is_text(piece)) return parts->tensors[piece / 2].count;
@@ -92,7 +113,7 @@ static void begin_block(srv_parts *parts, size_t piece, size_t at) {
 static size_t cut_piece(srv_parts *parts, size_t piece, size_t left) {
     const srv_part *tensor = is_text(piece) ? NULL : &parts->tensors[piece / 2].tensor;
     size_t length = piece_length(parts, piece), step = tensor ? srv_part_step(tensor) : 1;
-    if (tensor && srv_part_memory(tensor)) {
+    if (tensor && memory_of(parts, tensor)) {
         begin_block(parts, piece, 0);
         parts->uses_memory = true;
         return 0;
@@ -116,7 +137,7 @@ static void add_sizes(srv_parts *parts) {
         const listed *one = &parts->tensors[i];
         size_t size = srv_part_size(&one->tensor);
         parts->size = size == SIZE_MAX || parts->size == SIZE_MAX ? SIZE_MAX : parts->size + size;
-        if (!srv_part_memory(&one->tensor)) parts->written += srv_part_bound(&one->tensor, one->count);
+        if (!memory_of(parts, &one->tensor)) parts->written += srv_part_bound(&one->tensor, one->count);
     }
 }
 
@@ -161,7 +182,7 @@ bool srv_parts_use_memory(const srv_parts *parts) {
 const char *srv_parts_memory(const srv_parts *parts, size_t block, size_t *size) {
     size_t piece = parts->blocks[block].piece;
     const srv_part *tensor = is_text(piece) ? NULL : &parts->tensors[piece / 2].tensor;
-    const char *memory = tensor ? srv_part_memory(tensor) : NULL;
+    const char *memory = tensor ? memory_of(parts, tensor) : NULL;
     if (memory) *size = srv_part_size(tensor);
     return memory;
 }

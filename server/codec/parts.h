@@ -25,6 +25,10 @@ void srv_parts_free(srv_parts *parts);
 srv_text *srv_parts_text(srv_parts *parts);
 /* A tensor behind everything listed so far. */
 void srv_parts_add(srv_parts *parts, const srv_part *tensor);
+/* Before closing: upper bound for the bytes of all that is listed, exact where no tensor is lists of digits. */
+size_t srv_parts_bound(const srv_parts *parts, bool *is_exact);
+/* Before closing: what stands in memory as it is to be sent is written all the same, for who cannot send it so. */
+void srv_parts_write_all(srv_parts *parts);
 /* Ends the listing and cuts the blocks. False where there was no memory for any of it. */
 bool srv_parts_close(srv_parts *parts);
 

@@ -49,6 +49,8 @@ static void each_header(srv_exchange *exchange, srv_header_fn *add, void *to) {
     unsigned seconds = retry_after(exchange);
     char number[16];
     if (reply->content_type) add(to, "Content-Type", reply->content_type);
+    if (reply->coding != SRV_CODING_IDENTITY)
+        add(to, "Content-Encoding", reply->coding == SRV_CODING_GZIP ? "gzip" : "deflate");
     add(to, "X-Request-Id", exchange->id);
     if (allow) add(to, "Allow", allow);
     if (reply->problem.id == SRV_UNAUTHORIZED) add(to, "WWW-Authenticate", "Bearer realm=\"attnd\"");

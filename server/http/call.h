@@ -17,6 +17,7 @@ typedef struct srv_reply {
     srv_problem problem;
     int status;
     const char *content_type; /* static storage */
+    srv_coding coding;        /* of the stream */
     char *body;               /* malloc'ed; NULL only with size 0 */
     size_t size;
     srv_stream *stream; /* ready to be read, instead of a body; NULL: none */
@@ -29,8 +30,9 @@ typedef struct srv_call {
     srv_parameters parameters; /* the path's {…} segments, decoded */
     const char *query; /* as it stood behind the '?', for routes that take one; stays until the call ends */
     size_t query_size;
-    const srv_codec *takes,
-        *gives; /* what the body and the answer are written in, where the route has formats */
+    /* What the body and the answer are written in, where the route has formats, and how the answer may be packed. */
+    const srv_codec *takes, *gives;
+    srv_coding packs;
     char *body; /* `start` may take the three over and leaves zeros then */
     size_t body_size;
     size_t held; /* bytes of the memory budget for the body */

@@ -12,7 +12,9 @@ static const char ACCEPTED[] =
 static const char MAX_AGE[] = "7200";
 
 void srv_cors_headers(const srv_exchange *exchange, srv_header_fn *add, void *to) {
-    add(to, "Vary", "Origin");
+    /* A refusal is the same document whatever is accepted. */
+    bool is_negotiated = exchange->call.gives && exchange->call.reply.problem.id == SRV_NO_PROBLEM;
+    add(to, "Vary", is_negotiated ? "Origin, Accept, Accept-Encoding" : "Origin");
     if (!exchange->origin) return;
     add(to, "Access-Control-Allow-Origin", exchange->origin);
     add(to, "Access-Control-Expose-Headers", EXPOSED);

@@ -120,6 +120,9 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing);
 /* Whether the route takes the query, or there is none: naming a parameter that it does not take beats ignoring it. Where
  * the answer changes nothing (GET) it is judged after the names in the path, since their 404 goes before this 422. */
 bool srv_verdict_query(const srv_exchange *exchange, srv_problem *problem);
+/* The formats of body and answer, and the answer's coding (negotiation.c); false with a 415 or a 406. */
+bool srv_negotiate_body(srv_exchange *exchange, const srv_framing *framing, srv_problem *problem);
+bool srv_negotiate_answer(srv_exchange *exchange, srv_problem *problem);
 /* The workers have as many as may wait. Returns false. */
 bool srv_refuse_queue(const srv_http *http, srv_problem *problem);
 

@@ -27,7 +27,8 @@ static int closeness(const char *at, const char *type) {
         size--;
     if (size == strlen(type) && strncasecmp(at, type, size) == 0) return 3;
     if (size == major + 1 && strncasecmp(at, type, major) == 0 && at[major] == '*') return 2;
-    return size == 3 && strncmp(at, "*/*", 3) == 0 ? 1 : 0;
+    bool is_any = (size == 3 && strncmp(at, "*/*", 3) == 0) || (size == 1 && *at == '*');
+    return is_any ? 1 : 0;
 }
 
 /* The thousandths of a weight (RFC 9110, 12.4.2): 0 to 1, three digits at most. */

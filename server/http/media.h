@@ -16,7 +16,7 @@ typedef struct srv_preference {
     int weight;    /* q in thousandths; 0: refused */
 } srv_preference;
 
-/* Adds what one Accept line says of `type`: of all ranges that fit, the most specific one counts, and the first
+/* Adds what one Accept line says of `type`, or one Accept-Encoding line of a coding: of all ranges that fit, the most specific one counts, and the first
  * of those. What cannot be read as a range fits nothing, what cannot be read as a weight is one of 1. */
 void srv_media_prefer(const char *accept, const char *type, srv_preference *known);
 

@@ -2,7 +2,6 @@
  * that the body gets. No byte of the body has been looked at. HTTP thread. */
 #include "exchange.h"
 
-#include "server/http/media.h"
 #include "server/http/origin.h"
 
 #include <string.h>
@@ -36,79 +35,6 @@ static bool check_origin(const srv_exchange *exchange, const srv_framing *framin
     return srv_problem_set(problem, SRV_FORBIDDEN_ORIGIN, SRV_WHERE_HEADER, "Origin",
                            "origin '%.100s'; this host and those of setting server.cors_origins are allowed",
                            framing->origin);
-}
-
-static bool check_content(srv_exchange *exchange, const srv_route *route, const srv_framing *framing,
-                          srv_problem *problem) {
-    if (!route->codecs) return true;
-    exchange->call.takes = srv_codec_of_body(route->codecs, framing->content_type);
-    if (!exchange->call.takes) {
-        char types[256];
-        srv_codecs_read(route->codecs, types, sizeof types);
-        return srv_problem_set(problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Type",
-                               "Content-Type '%.100s'; %s is read, and none as %s", framing->content_type,
-                               types, route->codecs->rows->type);
-    }
-    if (!srv_coding_is_identity(framing->content_encoding))
-        return srv_problem_set(problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Encoding",
-                               "Content-Encoding '%.100s'; a body without coding is accepted",
-                               framing->content_encoding);
-    return true;
-}
-
-/* Types that an answer may have, and what all Accept lines say of them. */
-typedef struct acceptance {
-    const char *types[SRV_MAX_CODECS]; /* NULL: cannot be written */
-    srv_preference preferences[SRV_MAX_CODECS];
-    size_t count;
-    const char *line; /* the last one that says something; NULL: none does */
-} acceptance;
-
-static enum MHD_Result accept_line(void *cls, enum MHD_ValueKind kind, const char *key, const char *value) {
-    (void)kind;
-    acceptance *a = cls;
-    if (strcasecmp(key, "Accept") != 0 || srv_media_is_nothing(value)) return MHD_YES;
-    a->line = value;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->types[i]) srv_media_prefer(value, a->types[i], &a->preferences[i]);
-    return MHD_YES;
-}
-
-static bool is_better(const srv_preference *a, const srv_preference *b) {
-    return a->weight != b->weight ? a->weight > b->weight : a->closeness > b->closeness;
-}
-
-/* The place of the type that the client likes best, of equals the one that it names, of those the first;
- * count: none is accepted. */
-static size_t choose(const srv_exchange *exchange, acceptance *a) {
-    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, a);
-    if (!a->line) return 0;
-    size_t best = a->count;
-    for (size_t i = 0; i < a->count; i++) {
-        if (a->preferences[i].weight == 0) continue;
-        if (best == a->count || is_better(&a->preferences[i], &a->preferences[best])) best = i;
-    }
-    return best;
-}
-
-static bool check_accept(srv_exchange *exchange, const srv_route *route, srv_problem *problem) {
-    if (!route->codecs && !route->produces) return true;
-    char types[256];
-    acceptance a = {.types = {route->produces}, .count = 1};
-    if (route->codecs) {
-        a.count = route->codecs->count;
-        for (size_t i = 0; i < a.count; i++)
-            a.types[i] = route->codecs->rows[i].encode ? route->codecs->rows[i].type : NULL;
-    }
-    size_t chosen = choose(exchange, &a);
-    if (chosen < a.count) {
-        if (route->codecs) exchange->call.gives = route->codecs->rows + chosen;
-        return true;
-    }
-    if (route->codecs) srv_codecs_written(route->codecs, types, sizeof types);
-    return srv_problem_set(problem, SRV_NOT_ACCEPTABLE, SRV_WHERE_HEADER, "Accept",
-                           "Accept '%.100s'; %s answers with %s", a.line, route->path,
-                           route->codecs ? types : route->produces);
 }
 
 static bool check_declared(const srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
@@ -193,7 +119,7 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     if (exchange->match.is_options) return;
     bool changes_nothing = strcmp(route->method, "GET") == 0;
     if (srv_credential_check(exchange, framing, route->right, problem) &&
-        check_content(exchange, route, framing, problem) && check_accept(exchange, route, problem) &&
+        srv_negotiate_body(exchange, framing, problem) && srv_negotiate_answer(exchange, problem) &&
         check_declared(exchange, framing, problem) && srv_credential_take(exchange, problem) &&
         check_room(exchange, route, framing->declared, problem) && !changes_nothing)
         srv_verdict_query(exchange, problem);

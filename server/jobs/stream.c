@@ -27,20 +27,23 @@ struct srv_stream {
     size_t blocks, slots, room;
     size_t size; /* of the answer; SIZE_MAX: not known yet */
     bool is_whole;
-    char *ring; /* slots × room */
+    char *ring;           /* slots × room, and as many × squeezed room where it is compressed */
+    srv_squeeze *squeeze; /* NULL: not compressed */
+    size_t squeezed_room;
+    srv_span *texts; /* of the slots, that are yet to be compressed */
     attn_job job;
 
     pthread_mutex_t lock;
     listener listener;
     srv_stream_wake *wake; /* NULL: nobody waits */
     void *wake_context;
-    size_t submitted; /* blocks that a job has or had */
-    size_t first;     /* of the present job */
+    size_t submitted;    /* blocks that a job has or had */
+    size_t first, count; /* of the present job */
     size_t written, bytes;
     size_t reading, offset; /* the block that is read, and how much of it has been */
     bool is_running, is_closed, is_unsound;
     double spent;
-    srv_span there[]; /* the slots' blocks; no data: not there yet */
+    srv_span there[]; /* the slots' blocks; no data: not there yet. Behind them the texts, if there are any */
 };
 
 static srv_span *slot_of(srv_stream *stream, size_t block) {
@@ -52,6 +55,7 @@ static void free_stream(srv_stream *stream) {
     srv_parts_free(stream->source.parts);
     srv_budget_give(stream->source.budget, stream->held);
     pthread_mutex_destroy(&stream->lock);
+    srv_squeeze_free(stream->squeeze);
     free(stream->ring);
     free(stream);
 }
@@ -102,7 +106,41 @@ static void write_block(srv_stream *stream, size_t block) {
         char *room = stream->ring + block % stream->slots * stream->room;
         span = (srv_span){room, srv_parts_write(stream->source.parts, block, room)};
     }
-    put_block(stream, block, span, srv_clock_ms() - began);
+    if (stream->squeeze) {
+        stream->texts[block % stream->slots] = span;
+    } else {
+        put_block(stream, block, span, srv_clock_ms() - began);
+    }
+}
+
+/* Whether all of it, written by now, is small enough. */
+static bool is_worth_squeezing(const srv_stream *stream) {
+    size_t size = 0;
+    if (stream->source.squeezes_any) return true;
+    for (size_t block = 0; block < stream->blocks; block++)
+        size += stream->texts[block].size;
+    return size <= SRV_SQUEEZE_MOST;
+}
+
+static void squeeze_block(srv_stream *stream, size_t block) {
+    double began = srv_clock_ms();
+    size_t slot = block % stream->slots;
+    srv_span text = stream->texts[slot];
+    char *room = stream->ring + stream->slots * stream->room + slot * stream->squeezed_room;
+    size_t size = srv_squeeze_write(stream->squeeze, text.data, text.size, block + 1 == stream->blocks, room);
+    put_block(stream, block, (srv_span){room, size}, srv_clock_ms() - began);
+}
+
+/* The blocks of the present job, one after the other: what is compressed depends on what went before. */
+static void squeeze_blocks(srv_stream *stream) {
+    if (stream->first == 0 && !is_worth_squeezing(stream)) stream->source.coding = SRV_CODING_IDENTITY;
+    for (size_t block = stream->first; block < stream->first + stream->count; block++) {
+        if (stream->source.coding == SRV_CODING_IDENTITY) {
+            put_block(stream, block, stream->texts[block], 0);
+        } else {
+            squeeze_block(stream, block);
+        }
+    }
 }
 
 static bool is_refused(srv_stream *stream) {
@@ -132,6 +170,11 @@ static void write_tile(void *context, size_t tile, size_t worker) {
     if (!is_refused(stream)) write_block(stream, stream->first + tile);
 }
 
+static void squeeze_tile(void *context, size_t tile, size_t worker) {
+    (void)tile, (void)worker;
+    if (!is_refused(context)) squeeze_blocks(context);
+}
+
 /* Under the lock: gives the pool what the ring has room for, if that is worth a job. */
 static void submit_more(srv_stream *stream) {
     size_t left = stream->blocks - stream->submitted;
@@ -142,7 +185,9 @@ static void submit_more(srv_stream *stream) {
     bool checks = stream->submitted == 0 && srv_parts_need_check(stream->source.parts);
     stream->job.stages[0] = (attn_stage){check_tile, checks ? stream->blocks : 0};
     stream->job.stages[1] = (attn_stage){write_tile, count};
+    stream->job.stages[2] = (attn_stage){squeeze_tile, stream->squeeze ? 1 : 0};
     stream->first = stream->submitted;
+    stream->count = count;
     stream->submitted += count;
     stream->is_running = true;
     attn_pool_submit(stream->source.pool, &stream->job);
@@ -173,12 +218,13 @@ static void job_ended(void *context, bool cancelled) {
 /* What one block could hold is not worth the way through the pool's queue. */
 static void write_at_once(srv_stream *stream) {
     bool checks = srv_parts_need_check(stream->source.parts);
-    stream->submitted = stream->blocks;
+    stream->submitted = stream->count = stream->blocks;
     stream->is_running = true;
     for (size_t block = 0; block < stream->blocks; block++)
         if (checks) check_block(stream, block);
     for (size_t block = 0; block < stream->blocks && !stream->is_unsound; block++)
         write_block(stream, block);
+    if (stream->squeeze && !stream->is_unsound) squeeze_blocks(stream);
     job_ended(stream, false);
 }
 
@@ -191,22 +237,48 @@ static bool hold(srv_stream *stream, size_t need, size_t *held) {
     return true;
 }
 
+/* Whether all of the answer is there before anybody is told of it. */
+static bool is_whole(const srv_stream_source *source, size_t slots) {
+    bool waits = source->coding != SRV_CODING_IDENTITY && !source->squeezes_any;
+    return srv_parts_blocks(source->parts) <= slots &&
+           srv_parts_written(source->parts) <= (waits ? SRV_STREAM_AHEAD : SRV_STREAM_WHOLE);
+}
+
+/* The ring, and what compressing takes. */
+static bool allocate_rooms(srv_stream *stream) {
+    bool squeezes = stream->source.coding != SRV_CODING_IDENTITY;
+    if (squeezes) {
+        stream->squeezed_room = srv_squeeze_room(stream->room);
+        stream->squeeze = srv_squeeze_new(stream->source.coding);
+    }
+    stream->ring = malloc(stream->slots * (stream->room + stream->squeezed_room));
+    return stream->ring && (stream->squeeze || !squeezes);
+}
+
+static size_t bytes_of(const srv_stream *stream) {
+    size_t slot = 2 * sizeof(srv_span) + stream->room + stream->squeezed_room;
+    return sizeof *stream + stream->slots * slot + srv_parts_bytes(stream->source.parts) +
+           (stream->squeeze ? SRV_SQUEEZE_BYTES : 0);
+}
+
 /* Everything that writing takes, so that nothing can fail once the first byte is out. */
 static srv_stream *allocate(const srv_stream_source *source, size_t *held) {
     const srv_parts *parts = source->parts;
     size_t blocks = srv_parts_blocks(parts), room = srv_parts_room(parts);
     size_t most = SRV_STREAM_AHEAD / room, slots = blocks < most ? blocks : most;
-    srv_stream *stream = calloc(1, sizeof *stream + slots * sizeof(srv_span));
+    srv_stream *stream = calloc(1, sizeof *stream + 2 * slots * sizeof(srv_span));
     if (!stream) return NULL;
     stream->source = *source;
     stream->blocks = blocks;
     stream->slots = slots;
     stream->room = room;
-    stream->size = srv_parts_size(parts);
-    stream->is_whole = srv_parts_written(parts) <= SRV_STREAM_WHOLE && blocks <= slots;
-    stream->ring = malloc(slots * room);
-    size_t text = sizeof *stream + slots * (sizeof(srv_span) + room) + srv_parts_bytes(parts);
-    if (stream->ring && hold(stream, source->payload_bytes + text, held)) return stream;
+    stream->texts = stream->there + slots;
+    stream->is_whole = is_whole(source, slots);
+    /* Too large for finding out how large it is. */
+    if (!stream->is_whole && !source->squeezes_any) stream->source.coding = SRV_CODING_IDENTITY;
+    stream->size = stream->source.coding == SRV_CODING_IDENTITY ? srv_parts_size(parts) : SIZE_MAX;
+    if (allocate_rooms(stream) && hold(stream, source->payload_bytes + bytes_of(stream), held)) return stream;
+    srv_squeeze_free(stream->squeeze);
     free(stream->ring);
     free(stream);
     return NULL;
@@ -218,7 +290,7 @@ bool srv_stream_start(const srv_stream_source *source, size_t *held, srv_stream_
     if (!stream) return false;
     pthread_mutex_init(&stream->lock, NULL);
     stream->listener = (listener){ready, context};
-    stream->job = (attn_job){.stage_count = 2, .context = stream, .done = job_ended};
+    stream->job = (attn_job){.stage_count = 3, .context = stream, .done = job_ended};
     *out = stream;
     if (stream->is_whole && srv_parts_written(source->parts) <= SRV_BLOCK_BYTES) {
         write_at_once(stream);
@@ -228,6 +300,16 @@ bool srv_stream_start(const srv_stream_source *source, size_t *held, srv_stream_
     submit_more(stream);
     pthread_mutex_unlock(&stream->lock);
     return true;
+}
+
+bool srv_stream_may_squeeze(const srv_parts *parts, bool squeezes_any) {
+    bool is_exact;
+    size_t bound = srv_parts_bound(parts, &is_exact);
+    return squeezes_any || bound <= (is_exact ? SRV_SQUEEZE_MOST : SRV_STREAM_AHEAD);
+}
+
+srv_coding srv_stream_coding(const srv_stream *stream) {
+    return stream->source.coding;
 }
 
 size_t srv_stream_size(const srv_stream *stream) {

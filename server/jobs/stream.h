@@ -14,11 +14,13 @@
 #include "budget.h"
 #include "engine/engine.h"
 #include "server/codec/parts.h"
+#include "squeeze.h"
 
 enum {
     SRV_STREAM_AHEAD = 4 << 20, /* bytes of text that are written before they are read, at most */
     SRV_STREAM_WHOLE =
         1 << 20, /* where no more than that can be to write, the stream is ready when all of it is written */
+    SRV_SQUEEZE_MOST = 1 << 20, /* bytes of an answer that is compressed without being told to */
 };
 
 typedef struct srv_stream srv_stream;
@@ -27,7 +29,9 @@ typedef struct srv_stream_source {
     srv_parts *parts; /* closed; the stream's from then on */
     attn_pool *pool;
     srv_budget *budget;
-    void *payload; /* the stream's likewise; `free_payload` is called once, on any thread */
+    srv_coding coding; /* what the reader unpacks; identity: nothing */
+    bool squeezes_any; /* compressed however large the answer is; else up to SRV_SQUEEZE_MOST bytes of it */
+    void *payload;     /* the stream's likewise; `free_payload` is called once, on any thread */
     size_t payload_bytes;
     void (*free_payload)(void *payload);
 } srv_stream_source;
@@ -41,6 +45,13 @@ typedef void srv_stream_ready(void *context, bool is_sound);
  * taken over, without memory or room in the budget. */
 bool srv_stream_start(const srv_stream_source *source, size_t *held, srv_stream_ready *ready, void *context,
                       srv_stream **out);
+
+/* How the answer is compressed, once it is ready. Whether it is small enough to be shows when it is written, as long as
+ * SRV_STREAM_AHEAD bytes hold it. */
+srv_coding srv_stream_coding(const srv_stream *stream);
+/* Whether an answer of these parts, not closed yet, may be compressed; if so they are to be closed so that all of it is
+ * written (srv_parts_write_all). */
+bool srv_stream_may_squeeze(const srv_parts *parts, bool squeezes_any);
 
 /* Bytes of the whole answer; SIZE_MAX: only its end tells. */
 size_t srv_stream_size(const srv_stream *stream);

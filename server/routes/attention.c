@@ -8,6 +8,7 @@ static void answered(void *context, srv_answer *answer) {
     reply->problem = answer->problem;
     reply->status = 200;
     reply->content_type = answer->type;
+    reply->coding = answer->coding;
     reply->stream = answer->stream;
     reply->has_timing = true;
     reply->timing = answer->timing;
@@ -17,6 +18,7 @@ static void answered(void *context, srv_answer *answer) {
 bool srv_route_attention(srv_call *call) {
     const srv_request request = {.takes = call->takes,
                                  .gives = call->gives,
+                                 .packs = call->packs,
                                  .body = call->body,
                                  .size = call->body_size,
                                  .held = call->held,

@@ -70,3 +70,8 @@ void api_check_problem(const http_answer *answer, long status, const char *code)
     }
     json_decref(document);
 }
+
+void api_check_vary(const http_answer *answer) {
+    bool is_chosen = answer->status == 200 && strstr(answer->headers, "Server-Timing:") != NULL;
+    api_check_header(answer, "Vary", is_chosen ? "Origin, Accept, Accept-Encoding" : "Origin");
+}

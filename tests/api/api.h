@@ -26,4 +26,8 @@ void api_check_problem(const http_answer *answer, long status, const char *code)
 /* A header that must be there once, with this value. */
 void api_check_header(const http_answer *answer, const char *name, const char *value);
 
+/* Checks that Vary names what the answer depends on: of those that a format is chosen for also Accept and
+ * Accept-Encoding. */
+void api_check_vary(const http_answer *answer);
+
 #endif

@@ -163,7 +163,7 @@ static void bring_about(const char *method, const char *pattern, long status, co
     }
     if (status != 403) {
         api_check_header(&answer, "Access-Control-Allow-Origin", "http://localhost:5173");
-        api_check_header(&answer, "Vary", "Origin");
+        api_check_vary(&answer);
     }
     char *retry = http_header(&answer, "Retry-After");
     ck_assert_msg((retry != NULL) == (status == 503 || status == 429), "%s %s, %ld: Retry-After: %s", method,

@@ -15,6 +15,7 @@ import json
 import pathlib
 import re
 import sys
+import zlib
 
 import jsonschema_rs
 import openapi_spec_validator
@@ -124,6 +125,9 @@ def check_content(document, response, headers, exchange):
     if body is None:
         return
     data = body.encode("latin-1")
+    coding = headers.get("content-encoding", [None])[0]
+    if coding:
+        data = zlib.decompress(data, 31 if coding == "gzip" else 15)
     is_binary = media.startswith("application/x-")
     value = strict_json(data) if media.endswith("json") else data.decode("latin-1" if is_binary else "utf-8")
     document.check(response["content"][media]["schema"], value, "body")

@@ -248,7 +248,8 @@ START_TEST(its_parameters_are_the_codec_s) {
         for (; name != NULL && *name != NULL; name++, count++)
             ck_assert_msg(parameter_named(parameters, *name) != NULL, "parameter %s", *name);
     }
-    ck_assert_uint_eq(json_array_size(parameters), count + 1); /* and the request's id */
+    ck_assert_ptr_nonnull(parameter_named(parameters, "compress"));
+    ck_assert_uint_eq(json_array_size(parameters), count + 2); /* and the request's id */
 }
 END_TEST
 
