@@ -63,6 +63,20 @@ START_TEST(slow_requests_are_ended) {
 }
 END_TEST
 
+/* However long a body may take, its sender may not stop. */
+START_TEST(stalled_bodies_are_ended) {
+    test_daemon daemon;
+    http_raw raw;
+    daemon_start(&daemon, (const char *const[]){"--body-ms", "3600000", "--stalled-body-ms", "100", NULL},
+                 NULL);
+    http_raw_open(&raw, daemon.port);
+    http_raw_send_text(&raw, POST "Content-Length: 100\r\n\r\n{");
+    ck_assert(http_raw_is_closed(&raw));
+    http_raw_close(&raw);
+    daemon_stop(&daemon);
+}
+END_TEST
+
 /* A declared length gives a body longer: it is still taken when a shorter one's time has run out. */
 START_TEST(long_bodies_have_longer) {
     enum { LONG = 1 << 20 };
@@ -187,6 +201,7 @@ ATTND_SUITE(deadlines) {
     tcase_add_unchecked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, slow_requests_are_ended, 0, (int)(sizeof slow / sizeof *slow));
     tcase_add_test(tests, long_bodies_have_longer);
+    tcase_add_test(tests, stalled_bodies_are_ended);
     tcase_add_test(tests, idle_connections_are_ended);
     tcase_add_test(tests, stalled_readers_are_ended);
     tcase_add_test(tests, swallowing_has_an_end);

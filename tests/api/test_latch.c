@@ -184,6 +184,7 @@ START_TEST(who_leaves_is_cancelled) {
     http_raw_close(&half);
     await_sample("attnd_requests_in_flight", 0);
     await_sample("attnd_memory_reserved_bytes", 0);
+    await_sample("attnd_requests_stopped", 0);
     ck_assert_double_eq(sample(COUNTED("200")), 0);
 }
 END_TEST
