@@ -31,10 +31,15 @@ PIP_PACKAGES    = $(if $(shell python3 -m pip --version 2>/dev/null),,python3 py
 DOCKER_CLIENT   = $(shell . /etc/os-release; test "$$VERSION_CODENAME" = bookworm || echo docker-cli)
 IMAGE_PACKAGES  = curl debootstrap $(if $(shell command -v dockerd),,docker.io) $(if $(shell command -v docker),,$(DOCKER_CLIENT))
 
+# To build for arm64 and run that under emulation; its libraries are unpacked into a folder of build/.
+ARM64_PACKAGES   := make pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static mmdebstrap
+ARM64_LIBRARIES  := libc6-dev $(filter lib%-dev,$(filter-out libc6-dev,$(BUILD_PACKAGES) $(TEST_PACKAGES))) check
+
 OUT := build/$(VARIANT)
 
+# -fno-trapping-math: nobody looks at exceptions, and the compiler may turn a choice between two floats into vector code.
 # -ffp-contract=off: whether a product and a sum are fused must not depend on the compiler, or bits would.
-COMMON   := -std=c17 -D_GNU_SOURCE -I. -g -pthread -ffp-contract=off -fno-math-errno \
+COMMON   := -std=c17 -D_GNU_SOURCE -I. -g -pthread -ffp-contract=off -fno-math-errno -fno-trapping-math \
             -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef -Wformat=2
 HARDEN   := -fstack-protector-strong -D_FORTIFY_SOURCE=2
 release  := -O3 $(HARDEN)
@@ -73,7 +78,7 @@ PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
 SHIMS   := $(patsubst tests/support/shim/%.c,$(OUT)/shim/%.so,$(sort $(wildcard tests/support/shim/*.c)))
 SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
 suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
-SUITES  := $(sort $(foreach kind,unit golden torture api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
+SUITES  := $(sort $(foreach kind,unit kernels golden torture api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
 
 # Each fuzz target is a program: with libFuzzer in the variant fuzz, with replay.c in every other.
 FUZZERS := $(patsubst tests/fuzz/%.c,%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
@@ -113,8 +118,13 @@ check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint 
 	$(if $(filter api,$(SUITES)),@touch $(RECORDED)/complete)
 
 .PHONY: test-long
-test-long: $(OUT)/tests/long ## what takes minutes: every float32 written as text and read back
+test-long: $(OUT)/tests/long $(OUT)/tests/kernels ## what takes minutes: every float32 written as text and read back, and through every vector kernel
 	@$(OUT)/tests/long
+	@ATTND_KERNELS=exhaustive $(OUT)/tests/kernels
+
+.PHONY: check-widths
+check-widths: $(OUT)/attnd $(OUT)/tests/unit $(OUT)/tests/golden ## run unit and golden tests at each vector width and with each of OpenBLAS's kernel sets
+	OUT=$(OUT) sh tests/kernels/widths.sh
 
 .PHONY: replay
 replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, tests/fuzz/corpus/TARGET
@@ -169,7 +179,8 @@ test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) an
 	ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_MINILM=$(abspath build/minilm) $(OUT)/tests/model
 
 .PHONY: bench
-bench: $(OUT)/attnd $(OUT)/tests/bench ## print how long small requests take on this machine
+bench: $(OUT)/attnd $(OUT)/tests/bench $(OUT)/tests/kernels ## print how long vector kernels and small requests take on this machine
+	@ATTND_KERNELS=time $(OUT)/tests/kernels
 	@ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/bench
 
 .PHONY: lint
@@ -247,6 +258,11 @@ readme: $(OUT)/attnd ## write the README's table of settings anew, from the tabl
 	@awk '/^\| flag \| environment/ { while ((getline row < "build/settings.md") > 0) print row; inside = 1 } \
 	    !/^\|/ { inside = 0 } !inside' README.md >build/README.md && cat build/README.md >README.md
 
+.PHONY: arm64-check
+arm64-check: ## build for arm64 without a warning and run unit, golden and case tests there, under emulation
+	$(call install_packages,$(ARM64_PACKAGES))
+	LIBRARIES="$(ARM64_LIBRARIES)" sh tests/arm64/check.sh
+
 .PHONY: format
 format: ## format every source file with clang-format
 	clang-format-$(LLVM) -i $$(git ls-files '*.c' '*.h')
@@ -282,7 +298,7 @@ clean: ## remove build/
 
 .PHONY: help
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z][a-z -]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@awk -F ':.*## ' '/^[a-z][a-z0-9 -]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "  VARIANT=release|debug|asan|tsan|coverage, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
 
 $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
@@ -337,10 +353,10 @@ $(OUT)/obj/tests/golden/%.o: TEST_CFLAGS += -DGOLDEN_VECTORS='"$(abspath tests/g
 $(OUT)/obj/%.o: %.c $(OUT)/flags
 	@mkdir -p $(@D)
 	$(SAY) "compile $<"
-	$(RUN)$(CC) $(CFLAGS_ALL) -MMD -MP -c -o $@ $<
+	$(RUN)$(CC) $(CFLAGS_ALL) $(FACTS) -MMD -MP -c -o $@ $<
 
 # The version and the commit change often; only the file that shows them is rebuilt for it.
-$(OUT)/obj/server/version.o: CFLAGS += -DATTND_VERSION='"$(VERSION)"' -DATTND_COMMIT='"$(GIT_COMMIT)"'
+$(OUT)/obj/server/version.o: FACTS := -DATTND_VERSION='"$(VERSION)"' -DATTND_COMMIT='"$(GIT_COMMIT)"'
 $(OUT)/obj/server/version.o: $(OUT)/commit
 
 # The assembler reads the document; no list of included headers names it.

@@ -34,6 +34,13 @@ typedef struct cfg_texts {
 } cfg_texts;
 
 typedef enum cfg_log_format { CFG_LOG_TEXT, CFG_LOG_JSON } cfg_log_format;
+/* How wide the engine's vector code is. */
+typedef enum cfg_vectors {
+    CFG_VECTORS_AUTO,
+    CFG_VECTORS_PLAIN,
+    CFG_VECTORS_AVX2,
+    CFG_VECTORS_AVX512
+} cfg_vectors;
 typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
 
 /* Where a value comes from, from weak to strong. */
@@ -49,6 +56,7 @@ typedef struct cfg_settings {
     cfg_model *models;      /* in the order given: the first is the default model; none: the demo models */
     size_t model_count;
     size_t workers;     /* 0: one for each processor that this process may use */
+    int vectors;        /* cfg_vectors */
     size_t max_body;    /* bytes */
     size_t max_json;    /* bytes of a JSON body outside its tensors */
     size_t max_swallow; /* bytes of a refused body beyond max_body that are still read */

@@ -7,6 +7,7 @@
 #include <string.h>
 
 static const char *const log_formats[] = {"text", "json", NULL};
+static const char *const vectors[] = {"auto", "plain", "avx2", "avx512", NULL};
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 
 #define AT(member) offsetof(cfg_settings, member)
@@ -38,6 +39,8 @@ const cfg_row cfg_rows[] = {
      "key/value heads of a model whose file does not tell"},
     {CFG_KIND_COUNT, "engine.workers", "--workers", "ATTND_WORKERS", "0", AT(workers), 0, 1024, NULL, "N",
      "worker threads; 0: one for each processor that may be used"},
+    {CFG_KIND_CHOICE, "engine.vectors", "--vectors", "ATTND_VECTORS", "auto", AT(vectors), 0, 0, vectors, "WIDTH",
+     "vector code of the softmax and of conversions; auto: the widest that the processor can run"},
     {CFG_KIND_BYTES, "limits.max_body", "--max-body", "ATTND_MAX_BODY", "256MiB", AT(max_body), 1, MANY_BYTES, NULL,
      "BYTES", "largest request body"},
     {CFG_KIND_BYTES, "limits.max_json", "--max-json", "ATTND_MAX_JSON", "4MiB", AT(max_json), 1, MANY_BYTES, NULL,

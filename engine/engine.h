@@ -8,7 +8,6 @@
 
 #include "attention/reference.h"
 #include "attention/request.h"
-#include "attention/rows.h"
 #include "attention/statistics.h"
 #include "base/cgroup.h"
 #include "base/error.h"
@@ -16,6 +15,7 @@
 #include "blas/blas.h"
 #include "sched/pool.h"
 #include "tensor/dtype.h"
+#include "tensor/vectors.h"
 #include "tensor/view.h"
 #include "weights/layer.h"
 #include "weights/model.h"

@@ -42,6 +42,7 @@ static void log_start(const srv_app *app) {
         srv_field_string("origin", srv_core_origin_text(core)),
         srv_field_string("instead_of", core->instead_of),
         srv_field_string("processor", srv_core_level_text()),
+        srv_field_string("vectors", attn_vectors_name(attn_vectors_in_use())),
         srv_field_count("workers", attn_pool_workers(app->site.service.pool)),
         srv_field_count("memory", app->memory.limit),
     };

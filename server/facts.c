@@ -14,5 +14,5 @@ json_t *srv_facts_document(size_t workers, const char *self_test) {
                      "jansson", jansson_version_str(), "openblas", attn_blas_config(), "blas", "core",
                      core->in_use, "origin", srv_core_origin_text(core), "instead_of", core->instead_of,
                      "better", core->better, "processor", srv_core_level_text(), "self_test", self_test,
-                     "vectors", attn_row_kernels_in_use()->name, "workers", (json_int_t)workers);
+                     "vectors", attn_vectors_name(attn_vectors_in_use()), "workers", (json_int_t)workers);
 }

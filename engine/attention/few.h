@@ -4,9 +4,11 @@
  *
  * Each result is summed by itself, in an order that depends on the depth alone: a row's bits are the same whatever
  * other rows are computed with it. That is what lets requests share a projection (run.h). One table is in use for
- * the whole life of the process, of the same vector width as the row kernels (rows.h). */
+ * the whole life of the process, that of the vector width in use (vectors.h). */
 #ifndef ATTN_ATTENTION_FEW_H
 #define ATTN_ATTENTION_FEW_H
+
+#include "../tensor/vectors.h"
 
 #include <stddef.h>
 
@@ -16,7 +18,6 @@ enum {
 };
 
 typedef struct attn_few_kernels {
-    const char *name;
     /* The most rows of one request whose projections are faster this way than through OpenBLAS; at least
      * ATTN_FEW_QUERIES. */
     size_t linear_rows;
@@ -35,11 +36,8 @@ extern const attn_few_kernels ATTN_FEW_AVX2;
 extern const attn_few_kernels ATTN_FEW_AVX512;
 #endif
 
-/* All that this processor can run, the best last. Returns how many there are. */
-enum { ATTN_FEW_KERNELS_MOST = 3 };
-size_t attn_few_kernels_all(const attn_few_kernels *out[ATTN_FEW_KERNELS_MOST]);
-
-/* Those of the vector width in use. Any thread. */
+/* Those of one width, which this processor must be able to run, and those of the width in use. Any thread. */
+const attn_few_kernels *attn_few_kernels_of(attn_vectors vectors);
 const attn_few_kernels *attn_few_kernels_in_use(void);
 
 #endif

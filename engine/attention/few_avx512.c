@@ -229,7 +229,7 @@ static void blend(size_t rows, size_t count, size_t width, const float *const *w
     }
 }
 
-const attn_few_kernels ATTN_FEW_AVX512 = {"AVX-512", LINEAR_ROWS, dots, blend};
+const attn_few_kernels ATTN_FEW_AVX512 = {LINEAR_ROWS, dots, blend};
 #else
 /* Nothing to compile for other processors; ISO C wants a declaration. */
 typedef int no_avx512;

@@ -33,4 +33,4 @@ static void blend(size_t rows, size_t count, size_t width, const float *const *w
                 y[i][c] += weights[i][j] * v[j * ldv + c];
 }
 
-const attn_few_kernels ATTN_FEW_PLAIN = {"plain C", LINEAR_ROWS, dots, blend};
+const attn_few_kernels ATTN_FEW_PLAIN = {LINEAR_ROWS, dots, blend};

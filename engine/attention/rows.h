@@ -3,10 +3,11 @@
 #ifndef ATTN_ATTENTION_ROWS_H
 #define ATTN_ATTENTION_ROWS_H
 
+#include "../tensor/vectors.h"
+
 #include <stddef.h>
 
 typedef struct attn_row_kernels {
-    const char *name;
     /* The largest value, NaN left aside; −Infinity where there is none. */
     float (*max)(const float *row, size_t count);
     /* row[i] = exp(row[i] − shift) for row[i] <= shift; −Infinity gives exactly 0, NaN stays. Relative error <= 2e-7
@@ -22,11 +23,8 @@ extern const attn_row_kernels ATTN_ROWS_AVX2;
 extern const attn_row_kernels ATTN_ROWS_AVX512;
 #endif
 
-/* All that this processor can run, the best last. Returns how many there are. */
-enum { ATTN_ROW_KERNELS_MOST = 3 };
-size_t attn_row_kernels_all(const attn_row_kernels *out[ATTN_ROW_KERNELS_MOST]);
-
-/* The best of them. Any thread. */
+/* Those of one width, which this processor must be able to run, and those of the width in use. Any thread. */
+const attn_row_kernels *attn_row_kernels_of(attn_vectors vectors);
 const attn_row_kernels *attn_row_kernels_in_use(void);
 
 #endif

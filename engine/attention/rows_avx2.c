@@ -93,7 +93,7 @@ AVX2 static void row_scale(float *row, size_t count, float factor) {
         row[i] *= factor;
 }
 
-const attn_row_kernels ATTN_ROWS_AVX2 = {"AVX2", row_max, row_exp, row_scale};
+const attn_row_kernels ATTN_ROWS_AVX2 = {row_max, row_exp, row_scale};
 #else
 /* Nothing to compile for other processors; ISO C wants a declaration. */
 typedef int no_avx2;

@@ -90,7 +90,7 @@ AVX512 static void row_scale(float *row, size_t count, float factor) {
     _mm512_mask_storeu_ps(row + i, rest, _mm512_mul_ps(_mm512_maskz_loadu_ps(rest, row + i), factors));
 }
 
-const attn_row_kernels ATTN_ROWS_AVX512 = {"AVX-512", row_max, row_exp, row_scale};
+const attn_row_kernels ATTN_ROWS_AVX512 = {row_max, row_exp, row_scale};
 #else
 /* Nothing to compile for other processors; ISO C wants a declaration. */
 typedef int no_avx512;

@@ -80,4 +80,4 @@ static void row_scale(float *row, size_t count, float factor) {
         row[i] *= factor;
 }
 
-const attn_row_kernels ATTN_ROWS_PLAIN = {"plain C", row_max, row_exp, row_scale};
+const attn_row_kernels ATTN_ROWS_PLAIN = {row_max, row_exp, row_scale};

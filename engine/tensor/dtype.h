@@ -1,4 +1,4 @@
-/* Element types of weight files and how they become float32. */
+/* Element types of weight files, requests and answers, and how they become float32 and back. */
 #ifndef ATTN_TENSOR_DTYPE_H
 #define ATTN_TENSOR_DTYPE_H
 
@@ -46,8 +46,13 @@ size_t attn_dtype_bits(attn_dtype dtype);
 bool attn_dtype_is_float(attn_dtype dtype);
 
 /* out[0..count) = the float32 values of `count` little-endian elements at `bytes` (any alignment).
- * F64 is rounded to nearest even (beyond float32: ±infinity); F16 subnormals, infinities and NaN are exact;
- * the sign of zero is kept. `dtype` must be one for which attn_dtype_is_float holds. */
+ * F64 is rounded to nearest even (beyond float32: ±infinity); F16 subnormals and infinities are exact, and so is the
+ * sign of zero; a NaN stays one. `dtype` must be one for which attn_dtype_is_float holds. */
 void attn_dtype_to_f32(attn_dtype dtype, const void *bytes, size_t count, float *out);
+
+/* bytes = the values as `count` little-endian elements of F32 or F16, at any alignment. F16 rounds to nearest, ties to
+ * even; infinities stay. Returns the index of the first finite value that rounds to more than ±65504; `count` where all
+ * fit. */
+size_t attn_dtype_from_f32(attn_dtype dtype, const float *values, size_t count, void *bytes);
 
 #endif

@@ -2,6 +2,7 @@
 #include "settings.h"
 
 #include "cli.h"
+#include "engine/engine.h"
 
 #include <string.h>
 
@@ -23,6 +24,17 @@ bool srv_cli_keys(const char *command, const cfg_settings *settings, srv_keys **
     return *out || !settings->keys_file;
 }
 
+/* Lets the engine use the vectors that are asked for; false after a complaint where the processor lacks them. */
+static bool use_vectors(const char *command, int wanted) {
+    static const attn_vectors widths[] = {[CFG_VECTORS_PLAIN] = ATTN_VECTORS_PLAIN,
+                                          [CFG_VECTORS_AVX2] = ATTN_VECTORS_AVX2,
+                                          [CFG_VECTORS_AVX512] = ATTN_VECTORS_AVX512};
+    attn_error error = {0};
+    if (wanted == CFG_VECTORS_AUTO || attn_vectors_use(widths[wanted], &error) == ATTN_OK) return true;
+    fprintf(stderr, "attnd %s: setting engine.vectors: %s; auto takes that\n", command, error.text);
+    return false;
+}
+
 int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings *out) {
     cfg_problems problems = {0};
     cfg_settings settings = {0};
@@ -33,6 +45,9 @@ int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings 
     } else if (settings.argument_count > most_arguments) {
         fprintf(stderr, "attnd %s: '%.100s' is one argument too many; 'attnd help %s' explains\n", argv[0],
                 settings.arguments[most_arguments], argv[0]);
+        cfg_settings_done(&settings);
+        code = SRV_EXIT_USAGE;
+    } else if (!use_vectors(argv[0], settings.vectors)) {
         cfg_settings_done(&settings);
         code = SRV_EXIT_USAGE;
     } else {

@@ -3,7 +3,6 @@
 #include "part.h"
 
 #include "base64.h"
-#include "half.h"
 #include "text.h"
 
 #include <math.h>
@@ -130,16 +129,10 @@ static char *write_little(uint32_t value, size_t bytes, char *out) {
     return out;
 }
 
+/* What does not fit has been refused before anything is written. */
 static char *write_row_bytes(const srv_part *tensor, const float *at, size_t count, char *out) {
-    for (size_t i = 0; i < count; i++) {
-        uint32_t bits;
-        uint16_t half = 0;
-        memcpy(&bits, &at[i], sizeof bits);
-        /* What does not fit has been refused before anything is written. */
-        if (tensor->half && srv_half_from_float(at[i], &half)) bits = half;
-        out = write_little(bits, element_bytes(tensor), out);
-    }
-    return out;
+    attn_dtype_from_f32(tensor->half ? ATTN_F16 : ATTN_F32, at, count, out);
+    return out + count * element_bytes(tensor);
 }
 
 static char *write_bytes(const srv_part *tensor, size_t from, size_t to, char *out) {
@@ -182,12 +175,16 @@ float srv_part_at(const srv_part *tensor, size_t element) {
 }
 
 size_t srv_part_beyond_half(const srv_part *tensor, size_t from, size_t to) {
-    uint16_t half;
+    enum { AT_ONCE = 512 };
+    unsigned char halves[AT_ONCE * sizeof(uint16_t)];
     size_t width = row_width(tensor);
-    while (from < to) {
-        const float *row = row_at(&tensor->view, from / width);
-        for (size_t column = from % width; column < width && from < to; column++, from++)
-            if (!srv_half_from_float(row[column], &half)) return from;
+    for (size_t count; from < to; from += count) {
+        size_t column = from % width, row = width - column;
+        count = to - from < row ? to - from : row;
+        if (count > AT_ONCE) count = AT_ONCE;
+        size_t fit =
+            attn_dtype_from_f32(ATTN_F16, row_at(&tensor->view, from / width) + column, count, halves);
+        if (fit < count) return from + fit;
     }
     return to;
 }

@@ -47,8 +47,9 @@ rm -f "$logs"/*.log
 jobs=-j$(nproc)
 clang=clang-$LLVM
 step format make format-check
-step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh tests/docker/*.sh .ci/run
+step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh tests/docker/*.sh tests/arm64/*.sh tests/kernels/*.sh .ci/run
 [ "$TESTED" = 1 ] || step tests make $jobs WERROR=1 check
+step widths make $jobs WERROR=1 check-widths
 step readme make $jobs WERROR=1 readme-check
 step openapi make $jobs WERROR=1 openapi-check
 step openapi-fuzz make $jobs WERROR=1 openapi-fuzz
@@ -58,6 +59,7 @@ step asan make $jobs VARIANT=asan WERROR=1 check
 step tsan make $jobs VARIANT=tsan WERROR=1 check SUITES='unit api' FUZZERS=
 step coverage make $jobs coverage
 step fuzz make $jobs fuzz FUZZ_SECONDS="$FUZZ_SECONDS"
+step arm64 make arm64-check
 step install make $jobs install-test
 step image make image-test
 finish 0

@@ -2,8 +2,12 @@
  * `program NAME` runs the suite of that name only. CK_FORK=no keeps everything in one process for a debugger. */
 #include "suites.h"
 
+#include "engine/tensor/vectors.h"
+
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { MAX_SUITES = 256 };
 static Suite *(*makers[MAX_SUITES])(void);
@@ -22,7 +26,22 @@ void suites_report_with(int (*report)(SRunner *runner)) {
     final_report = report;
 }
 
+/* ATTND_TESTED_VECTORS names the width of vector code that this program and the daemons it starts run with, as the
+ * setting engine.vectors does. */
+static bool use_tested_vectors(void) {
+    static const char *const names[] = {"plain", "avx2", "avx512"};
+    const char *wanted = getenv("ATTND_TESTED_VECTORS");
+    attn_error error = {0};
+    for (size_t i = 0; wanted && i < sizeof names / sizeof *names; i++) {
+        if (strcmp(wanted, names[i]) == 0 && attn_vectors_use((attn_vectors)i, &error) == ATTN_OK)
+            return true;
+    }
+    if (wanted) fprintf(stderr, "ATTND_TESTED_VECTORS=%s cannot be used here %s\n", wanted, error.text);
+    return !wanted;
+}
+
 int main(int argc, char **argv) {
+    if (!use_tested_vectors()) return 1;
     SRunner *runner = srunner_create(NULL);
     for (int i = 0; i < maker_count; i++)
         srunner_add_suite(runner, makers[i]());

@@ -36,9 +36,12 @@ static char **make_environment(const char *const changes[]) {
         count++;
     while (changes && changes[changed])
         changed++;
-    char **list = calloc(count + changed + 1, sizeof *list);
+    char **list = calloc(count + changed + 2, sizeof *list);
     ck_assert_ptr_nonnull(list);
     size_t used = 0;
+    static char vectors[64];
+    snprintf(vectors, sizeof vectors, "ATTND_VECTORS=%s", getenv("ATTND_TESTED_VECTORS"));
+    if (getenv("ATTND_TESTED_VECTORS") && !is_overridden(vectors, changes)) list[used++] = vectors;
     for (size_t i = 0; i < count; i++) {
         if (strncmp(environ[i], "ATTND_", 6) == 0 || strncmp(environ[i], "OPENBLAS_", 9) == 0) continue;
         if (!is_overridden(environ[i], changes)) list[used++] = environ[i];

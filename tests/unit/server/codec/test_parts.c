@@ -1,6 +1,5 @@
 /* Parts: what the blocks hold together is what a plain writer of whole tensors gives, wherever they are cut. */
 #include "server/codec/base64.h"
-#include "server/codec/half.h"
 #include "suites.h"
 #include "tests/support/written.h"
 
@@ -40,14 +39,14 @@ static srv_part random_tensor(uint32_t *state, srv_form form) {
 
 static void put_number(FILE *out, const srv_part *tensor, float number) {
     char text[SRV_FLOAT_ROOM];
-    uint16_t half;
+    unsigned char half[2];
     if (tensor->form == SRV_FORM_LISTS && isfinite(number)) {
         fwrite(text, 1, srv_float_write(number, tensor->precision, text), out);
     } else if (tensor->form == SRV_FORM_LISTS) {
         fputs("null", out);
     } else if (tensor->half) {
-        ck_assert(srv_half_from_float(number, &half));
-        fwrite(&half, 1, sizeof half, out);
+        ck_assert_uint_eq(attn_dtype_from_f32(ATTN_F16, &number, 1, half), 1);
+        fwrite(half, 1, sizeof half, out);
     } else {
         fwrite(&number, 1, sizeof number, out);
     }

@@ -1,10 +1,9 @@
-/* binary16: every value comes back, and every midpoint between neighbours goes to the even one. */
-#include "server/codec/half.h"
-
-#include "engine/engine.h"
+/* binary16: every value comes back, and every midpoint between neighbours goes to the even one; binary32 stays. */
+#include "engine/tensor/dtype.h"
 #include "suites.h"
 
 #include <math.h>
+#include <stdbool.h>
 
 static float value_of(unsigned bits) {
     unsigned char bytes[2] = {(unsigned char)bits, (unsigned char)(bits >> 8)};
@@ -14,9 +13,14 @@ static float value_of(unsigned bits) {
 }
 
 static unsigned half_of(float value) {
-    uint16_t half = 0;
-    ck_assert_msg(srv_half_from_float(value, &half), "%a is refused", (double)value);
-    return half;
+    unsigned char bytes[2];
+    ck_assert_msg(attn_dtype_from_f32(ATTN_F16, &value, 1, bytes) == 1, "%a is refused", (double)value);
+    return bytes[0] | (unsigned)bytes[1] << 8;
+}
+
+static bool is_refused(float value) {
+    unsigned char bytes[2];
+    return attn_dtype_from_f32(ATTN_F16, &value, 1, bytes) == 0;
 }
 
 START_TEST(every_value_comes_back) {
@@ -38,12 +42,9 @@ START_TEST(rounds_to_nearest_even) {
 END_TEST
 
 START_TEST(borders) {
-    uint16_t half = 7;
     ck_assert_uint_eq(half_of(65504), 0x7bff);
     ck_assert_uint_eq(half_of(nextafterf(65520, 0)), 0x7bff);
-    ck_assert(!srv_half_from_float(65520, &half) && !srv_half_from_float(-65520, &half));
-    ck_assert(!srv_half_from_float(3e38f, &half) && !srv_half_from_float(131072, &half));
-    ck_assert_uint_eq(half, 7);
+    ck_assert(is_refused(65520) && is_refused(-65520) && is_refused(3e38f) && is_refused(131072));
     ck_assert_uint_eq(half_of(INFINITY), 0x7c00);
     ck_assert_uint_eq(half_of(-INFINITY), 0xfc00);
     ck_assert_uint_eq(half_of(0x1p-24f), 1);
@@ -53,12 +54,37 @@ START_TEST(borders) {
 }
 END_TEST
 
+/* Wherever in a row it stands; what comes behind does not matter. */
+START_TEST(the_first_that_does_not_fit_is_told) {
+    for (size_t place = 0; place < 40; place++) {
+        float row[41];
+        unsigned char bytes[82];
+        for (size_t i = 0; i < 41; i++)
+            row[i] = i % 3 == 0 ? INFINITY : i % 3 == 1 ? -65504 : NAN;
+        ck_assert_uint_eq(attn_dtype_from_f32(ATTN_F16, row, 41, bytes), 41);
+        row[place] = -65520, row[40] = 1e9f;
+        ck_assert_uint_eq(attn_dtype_from_f32(ATTN_F16, row, 41, bytes), place);
+    }
+}
+END_TEST
+
+START_TEST(f32_keeps_its_bytes) {
+    const unsigned char want[] = {0xcd, 0xcc, 0xcc, 0x3d, 0, 0, 0x80, 0xff};
+    const float values[] = {0.1f, -INFINITY};
+    unsigned char bytes[9];
+    ck_assert_uint_eq(attn_dtype_from_f32(ATTN_F32, values, 2, bytes + 1), 2);
+    ck_assert_mem_eq(bytes + 1, want, sizeof want);
+}
+END_TEST
+
 ATTND_SUITE(half) {
     Suite *suite = suite_create("half");
     TCase *tests = tcase_create("half");
     tcase_add_test(tests, every_value_comes_back);
     tcase_add_test(tests, rounds_to_nearest_even);
     tcase_add_test(tests, borders);
+    tcase_add_test(tests, the_first_that_does_not_fit_is_told);
+    tcase_add_test(tests, f32_keeps_its_bytes);
     suite_add_tcase(suite, tests);
     return suite;
 }

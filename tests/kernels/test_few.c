@@ -1,6 +1,7 @@
 /* Every set of kernels for few rows that this processor can run: against double precision, at every edge of their
  * blocks, within their memory, and row by row against many rows at once. */
 #include "engine/attention/few.h"
+#include "harness.h"
 #include "suites.h"
 
 #include <math.h>
@@ -9,11 +10,6 @@
 #include <string.h>
 
 enum { MOST_ROWS = 19, MOST_COLUMNS = 40, MOST_DEPTH = 70 };
-
-static const attn_few_kernels *kernels_at(int index) {
-    const attn_few_kernels *all[ATTN_FEW_KERNELS_MOST];
-    return (size_t)index < attn_few_kernels_all(all) ? all[index] : NULL;
-}
 
 /* Exactly `count` floats, so that a sanitizer sees what is read or written behind them. */
 static float *numbers(size_t count, double step) {
@@ -57,7 +53,8 @@ static double expected(const product *p, bool is_blend, size_t i, size_t j) {
     return sum;
 }
 
-static void check_shape(const attn_few_kernels *k, size_t rows, size_t columns, size_t depth) {
+static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_t depth) {
+    const attn_few_kernels *k = attn_few_kernels_of(vectors);
     const float alpha = -0.75F;
     for (int is_blend = 0; is_blend < 2; is_blend++) {
         product p = product_new(rows, columns, depth);
@@ -73,27 +70,28 @@ static void check_shape(const attn_few_kernels *k, size_t rows, size_t columns, 
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
                 worst = fmax(worst, fabs((double)p.y[i][j] - want[i][j]));
-        ck_assert_msg(worst <= 1e-6 * (double)(depth + 4), "%s, %zu × %zu × %zu, blend %d: %g", k->name, rows,
-                      columns, depth, is_blend, worst);
+        ck_assert_msg(worst <= 1e-6 * (double)(depth + 4), "%s, %zu × %zu × %zu, blend %d: %g",
+                      attn_vectors_name(vectors), rows, columns, depth, is_blend, worst);
         product_free(&p);
     }
 }
 
 START_TEST(every_shape_of_a_block_is_right) {
-    const attn_few_kernels *k = kernels_at(_i);
-    if (!k) return;
+    attn_vectors vectors;
+    if (!kernels_width(_i, &vectors)) return;
     static const size_t depths[] = {1, 7, 8, 15, 16, 17, 33, 64, 70};
     for (size_t rows = 1; rows <= MOST_ROWS; rows++)
         for (size_t columns = 1; columns <= MOST_COLUMNS; columns += rows % 2 == 0 ? 3 : 1)
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
-                check_shape(k, rows, columns, depths[d]);
+                check_shape(vectors, rows, columns, depths[d]);
 }
 END_TEST
 
 /* What lets requests share a product. */
 START_TEST(a_row_has_the_same_bits_in_any_company) {
-    const attn_few_kernels *k = kernels_at(_i);
-    if (!k) return;
+    attn_vectors vectors;
+    if (!kernels_width(_i, &vectors)) return;
+    const attn_few_kernels *k = attn_few_kernels_of(vectors);
     product many = product_new(MOST_ROWS, MOST_COLUMNS, MOST_DEPTH);
     k->dots(MOST_ROWS, MOST_COLUMNS, MOST_DEPTH, 1, (const float *const *)many.x, many.large, MOST_DEPTH,
             many.y);
@@ -104,7 +102,7 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
             k->dots(1, columns, MOST_DEPTH, 1, (const float *const *)&many.x[i],
                     many.large + first * MOST_DEPTH, MOST_DEPTH, &alone);
             ck_assert_msg(memcmp(alone, many.y[i] + first, columns * sizeof *alone) == 0, "%s: row %zu",
-                          k->name, i);
+                          attn_vectors_name(vectors), i);
             free(alone);
         }
     product_free(&many);
@@ -112,21 +110,63 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
 END_TEST
 
 START_TEST(nothing_is_done_for_no_rows) {
-    const attn_few_kernels *k = kernels_at(_i);
-    if (!k) return;
+    attn_vectors vectors;
+    if (!kernels_width(_i, &vectors)) return;
+    const attn_few_kernels *k = attn_few_kernels_of(vectors);
     k->dots(0, 3, 3, 1, NULL, NULL, 3, NULL);
     k->blend(0, 3, 3, NULL, NULL, 3, NULL);
     ck_assert_uint_ge(k->linear_rows, ATTN_FEW_QUERIES);
 }
 END_TEST
 
-ATTND_SUITE(few) {
-    Suite *suite = suite_create("few");
+/* ---- times ---- */
+
+enum { TIMED_ROWS = 8, TIMED_DEPTH = 128, TIMED_COLUMNS = TIMED_NUMBERS / TIMED_ROWS };
+
+static float timed_x[TIMED_ROWS][TIMED_DEPTH], timed_y[TIMED_ROWS][TIMED_DEPTH],
+    timed_large[TIMED_COLUMNS * TIMED_DEPTH];
+
+static void pointers(const float *x[TIMED_ROWS], float *y[TIMED_ROWS]) {
+    for (size_t i = 0; i < TIMED_ROWS; i++) {
+        x[i] = timed_x[i];
+        y[i] = timed_y[i];
+    }
+}
+
+/* TIMED_NUMBERS results of depth 128. */
+static void run_dots(attn_vectors vectors) {
+    const float *x[TIMED_ROWS];
+    float *y[TIMED_ROWS];
+    pointers(x, y);
+    attn_few_kernels_of(vectors)->dots(TIMED_ROWS, TIMED_COLUMNS, TIMED_DEPTH, 1, x, timed_large, TIMED_DEPTH,
+                                       y);
+}
+
+static void run_blend(attn_vectors vectors) {
+    const float *x[TIMED_ROWS];
+    float *y[TIMED_ROWS];
+    pointers(x, y);
+    attn_few_kernels_of(vectors)->blend(TIMED_ROWS, TIMED_DEPTH, TIMED_COLUMNS, x, timed_large, TIMED_COLUMNS,
+                                        y);
+}
+
+START_TEST(times) {
+    const timed_kernel kernels[] = {{"dots of 128", run_dots}, {"blend of 128", run_blend}};
+    kernels_time(kernels, sizeof kernels / sizeof *kernels);
+}
+END_TEST
+
+ATTND_SUITE(few_kernels) {
+    Suite *suite = suite_create("few_kernels");
     TCase *cases = tcase_create("few");
     tcase_set_timeout(cases, 120);
-    tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_FEW_KERNELS_MOST);
-    tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_FEW_KERNELS_MOST);
-    tcase_add_loop_test(cases, nothing_is_done_for_no_rows, 0, ATTN_FEW_KERNELS_MOST);
+    if (kernels_are_timed()) {
+        tcase_add_test(cases, times);
+    } else {
+        tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, nothing_is_done_for_no_rows, 0, ATTN_VECTORS_COUNT);
+    }
     suite_add_tcase(suite, cases);
     return suite;
 }
