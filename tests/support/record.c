@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 /* Longer bodies are left out: null. */
@@ -18,6 +19,8 @@ static FILE *open_record(void) {
     snprintf(path, sizeof path, "%s/%ld.jsonl", getenv("ATTND_RECORD"), (long)getpid());
     FILE *file = fopen(path, "a");
     ck_assert_msg(file != NULL, "ATTND_RECORD: cannot write %s", path);
+    /* Of several threads one at a time, until it closes: a long line is written in pieces. */
+    ck_assert_int_eq(flock(fileno(file), LOCK_EX), 0);
     return file;
 }
 
