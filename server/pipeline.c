@@ -279,14 +279,16 @@ static void free_result(void *payload) {
     free(lent);
 }
 
-/* Takes the result out of the job; the ask too where projections may be its own tensors. NULL without memory. */
+/* Takes the result out of the job; the ask too where projections are its own tensors. NULL without memory. */
 static result *lend(srv_job *job, size_t *bytes) {
     result *lent = calloc(1, sizeof *lent);
     if (!lent) return NULL;
     lent->run = job->run;
     job->run = NULL;
-    *bytes = job->plan.bytes;
-    job->ask_is_sent = (job->plan.request.want & ATTN_WANT_PROJECTIONS) != 0;
+    *bytes = attn_run_keep_tensors(lent->run);
+    const attn_request *request = &job->plan.request;
+    job->ask_is_sent =
+        attn_layer_is_parameter_free(request->layer) && (request->want & ATTN_WANT_PROJECTIONS);
     if (!job->ask_is_sent) return lent;
     lent->ask = job->ask;
     lent->body = job->request.body;

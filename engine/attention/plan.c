@@ -205,30 +205,12 @@ static attn_code check_blas_sizes(const attn_plan *plan, attn_error *error) {
     return ATTN_OK;
 }
 
-/* Lays out the workspace. */
-static void lay_out(attn_plan *plan, workspace *space) {
+/* The part of the workspace that holds the results asked for. */
+static void lay_out_results(attn_plan *plan, workspace *space, size_t q, size_t k, size_t v) {
     const attn_request *r = &plan->request;
-    const attn_layer *layer = r->layer;
-    bool projected = !attn_layer_is_parameter_free(layer);
-    bool want_v = r->want & (ATTN_WANT_OUTPUTS | ATTN_WANT_PROJECTIONS);
-    plan->at_q = plan->at_k = plan->at_v = plan->at_context = plan->at_outputs = plan->at_maps =
-        plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = plan->at_sums =
-            plan->at_mass = plan->at_seen = SIZE_MAX;
-    size_t q = product(space, plan->total_queries, layer->heads * plan->head_dim);
-    size_t k = product(space, plan->total_keys, layer->kv_heads * plan->head_dim);
-    size_t v = product(space, plan->total_keys, layer->kv_heads * plan->value_dim);
-    size_t outputs = product(space, plan->total_queries, plan->d_out);
-    if (projected) {
-        plan->at_q = reserve(space, q);
-        plan->at_k = reserve(space, k);
-        if (want_v) plan->at_v = reserve(space, v);
-    }
     if (r->want & ATTN_WANT_OUTPUTS) {
-        plan->at_outputs = reserve(space, outputs);
-        plan->at_context =
-            layer->wo ? reserve(space, product(space, plan->total_queries, layer->heads * plan->value_dim))
-                      : plan->at_outputs;
-        plan->result_floats = outputs;
+        plan->result_floats = product(space, plan->total_queries, plan->d_out);
+        plan->at_outputs = reserve(space, plan->result_floats);
     }
     if (r->want & ATTN_WANT_MAPS) {
         plan->at_maps = reserve(space, plan->map_floats);
@@ -243,6 +225,36 @@ static void lay_out(attn_plan *plan, workspace *space) {
         plan->at_top_rest = reserve(space, plan->map_rows);
         plan->result_floats = sum(space, plan->result_floats, sum(space, plan->map_floats, plan->map_rows));
     }
+    if (r->want & ATTN_WANT_PROJECTIONS)
+        plan->result_floats = sum(space, plan->result_floats, sum(space, q, sum(space, k, v)));
+}
+
+static void lay_out_projections(attn_plan *plan, workspace *space, size_t q, size_t k, size_t v) {
+    plan->at_q = reserve(space, q);
+    plan->at_k = reserve(space, k);
+    if (plan->request.want & (ATTN_WANT_OUTPUTS | ATTN_WANT_PROJECTIONS)) plan->at_v = reserve(space, v);
+}
+
+/* Lays out the workspace: first the results, so that the rest can go when they are there. */
+static void lay_out(attn_plan *plan, workspace *space) {
+    const attn_request *r = &plan->request;
+    const attn_layer *layer = r->layer;
+    bool projected = !attn_layer_is_parameter_free(layer), wants_them = r->want & ATTN_WANT_PROJECTIONS;
+    plan->at_q = plan->at_k = plan->at_v = plan->at_context = plan->at_outputs = plan->at_maps =
+        plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = plan->at_sums =
+            plan->at_mass = plan->at_seen = SIZE_MAX;
+    size_t q = product(space, plan->total_queries, layer->heads * plan->head_dim);
+    size_t k = product(space, plan->total_keys, layer->kv_heads * plan->head_dim);
+    size_t v = product(space, plan->total_keys, layer->kv_heads * plan->value_dim);
+    lay_out_results(plan, space, q, k, v);
+    if (projected && wants_them) lay_out_projections(plan, space, q, k, v);
+    plan->kept_floats = space->floats;
+
+    if (projected && !wants_them) lay_out_projections(plan, space, q, k, v);
+    if (r->want & ATTN_WANT_OUTPUTS)
+        plan->at_context =
+            layer->wo ? reserve(space, product(space, plan->total_queries, layer->heads * plan->value_dim))
+                      : plan->at_outputs;
     if (r->want & ATTN_WANT_STATISTICS) {
         size_t sums = sizeof(attn_statistic_sums) / sizeof(float);
         plan->at_sums = reserve(space, product(space, plan->statistic_sums, sums));
@@ -250,8 +262,6 @@ static void lay_out(attn_plan *plan, workspace *space) {
             reserve(space, product(space, plan->statistic_columns, sizeof(uint64_t) / sizeof(float)));
         plan->at_seen = reserve(space, plan->statistic_columns);
     }
-    if (r->want & ATTN_WANT_PROJECTIONS)
-        plan->result_floats = sum(space, plan->result_floats, sum(space, q, sum(space, k, v)));
     if (plan->attention_tiles > 0)
         plan->at_scratch = reserve(space, product(space, plan->workers, plan->scratch_floats));
 }

@@ -98,6 +98,7 @@ typedef struct attn_plan {
     size_t map_rows;          /* rows of the maps asked for, all sequences and heads together */
     size_t map_floats;        /* in those rows */
     size_t result_floats;     /* of everything asked for */
+    size_t kept_floats;       /* of the workspace, at its beginning: where the tensors of the result lie */
     size_t statistic_heads;   /* whose statistics are wanted */
     size_t statistic_sums;    /* row blocks of such heads, over all sequences */
     size_t statistic_columns; /* columns of such heads' maps, likewise */
@@ -167,6 +168,11 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence);
 /* With top_k: which keys the weights of ATTN_MAPS belong to, in the same shape and packed; −1 where there is
  * none. */
 const int32_t *attn_run_top_keys(const attn_run *run, size_t sequence);
+
+/* Once done, and once statistics have been read: gives the memory of everything but the result's tensors back to the
+ * system, as far as it makes whole pages. They are all that may be read from then on. Returns the bytes that the run
+ * still takes. */
+size_t attn_run_keep_tensors(attn_run *run);
 
 /* NULL is fine; not while it is submitted. */
 void attn_run_free(attn_run *run);

@@ -8,8 +8,13 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
-enum { LINE = ATTN_ALIGN_FLOATS * sizeof(float) };
+enum {
+    LINE = ATTN_ALIGN_FLOATS * sizeof(float),
+    LEAST_RETURNED = 1 << 20, /* bytes worth a call of the system */
+};
 
 static size_t longest_queries(const attn_request *r) {
     size_t longest = 0;
@@ -312,6 +317,14 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) 
                        .rank = 2,
                        .shape = {s->queries, plan->d_out},
                        .stride = {plan->d_out, 1}};
+}
+
+size_t attn_run_keep_tensors(attn_run *run) {
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)run + run->plan.bytes;
+    uintptr_t begin = ((uintptr_t)(run->floats + run->plan.kept_floats) + page - 1) / page * page;
+    size_t rest = begin < end ? (end - begin) / page * page : 0;
+    if (rest < LEAST_RETURNED || madvise((void *)begin, rest, MADV_DONTNEED) != 0) return run->plan.bytes;
+    return run->plan.bytes - rest;
 }
 
 void attn_run_free(attn_run *run) {

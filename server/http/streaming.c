@@ -68,9 +68,8 @@ struct MHD_Response *srv_streaming_response(srv_exchange *exchange) {
     if (count == 0)
         return MHD_create_response_from_callback(size == SIZE_MAX ? MHD_SIZE_UNKNOWN : size, AT_ONCE,
                                                  read_stream, exchange, NULL);
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < count; i++)
         pieces[i] = (struct MHD_IoVec){spans[i].data, spans[i].size};
-        exchange->sent += spans[i].size; /* the size asked for above may not have been known then */
-    }
+    exchange->sent = size;
     return MHD_create_response_from_iovec(pieces, (unsigned)count, NULL, NULL);
 }

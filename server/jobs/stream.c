@@ -373,8 +373,7 @@ bool srv_stream_await(srv_stream *stream, srv_stream_wake *wake, void *context) 
 
 size_t srv_stream_spans(srv_stream *stream, srv_span *spans, size_t most) {
     pthread_mutex_lock(&stream->lock);
-    bool is_all_there = stream->written == stream->blocks && stream->blocks <= stream->slots;
-    size_t count = is_all_there && stream->blocks <= most ? stream->blocks : 0;
+    size_t count = stream->is_whole && stream->blocks <= most ? stream->blocks : 0;
     for (size_t i = 0; i < count; i++)
         spans[i] = *slot_of(stream, i);
     pthread_mutex_unlock(&stream->lock);

@@ -65,8 +65,8 @@ typedef void srv_stream_wake(void *context);
 /* False: something can be read already, or it is over. */
 bool srv_stream_await(srv_stream *stream, srv_stream_wake *wake, void *context);
 
-/* The answer without copying, until closing: its blocks in order where all of them are there, their count; 0 where they
- * are not or are more than `most`. Not together with reading. */
+/* The answer without copying, until closing: its blocks in order, and their count. 0 where not all of them were there
+ * when it was ready, or there are more than `most`. Not together with reading. */
 typedef struct srv_span {
     const char *data;
     size_t size;

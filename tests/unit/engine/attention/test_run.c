@@ -3,10 +3,13 @@
 #include "engine/attention/request.h"
 
 #include "engine/blas/blas.h"
+#include "engine/weights/model.h"
 #include "suites.h"
 
 #include <math.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     OUTPUTS = ATTN_WANT_OUTPUTS,
@@ -132,12 +135,80 @@ START_TEST(company_that_overflows_spoils_nobody_else) {
 }
 END_TEST
 
+/* Numbers of all tensors of a result, one behind the other. */
+static size_t gather(const attn_run *made, float *out) {
+    static const struct {
+        unsigned want;
+        attn_result what;
+    } results[] = {{OUTPUTS, ATTN_OUTPUTS}, {MAPS, ATTN_MAPS},     {SCORES, ATTN_SCORES},
+                   {PROJECTIONS, ATTN_Q},   {PROJECTIONS, ATTN_K}, {PROJECTIONS, ATTN_V}};
+    const attn_request *request = &attn_run_plan(made)->request;
+    size_t used = 0;
+    for (size_t i = 0; i < sizeof results / sizeof *results; i++) {
+        if (!(request->want & results[i].want)) continue;
+        attn_view view = attn_run_view(made, results[i].what, 0);
+        size_t outer = view.rank == 3 ? view.shape[0] : 1, rows = view.shape[view.rank - 2];
+        for (size_t h = 0; h < outer; h++)
+            for (size_t row = 0; row < rows; row++)
+                for (size_t j = 0; j < view.shape[view.rank - 1]; j++)
+                    out[used++] = view.data[(view.rank == 3 ? h * view.stride[0] : 0) +
+                                            row * view.stride[view.rank - 2] + j];
+    }
+    return used;
+}
+
+static const unsigned wants[] = {OUTPUTS, OUTPUTS | MAPS, MAPS | SCORES, OUTPUTS | PROJECTIONS};
+
+/* What is given back is no tensor of the result, and all that is none but for a page. */
+START_TEST(results_stay_when_the_rest_goes) {
+    enum { LENGTH = 1200, WIDTH = 128 };
+    static const size_t one_head = 1;
+    const attn_seed_spec spec = {.d_model = WIDTH, .heads = 4, .layers = 1, .seed = 3};
+    attn_model *model = NULL;
+    attn_pool *pool = NULL;
+    attn_run *made = NULL;
+    attn_plan plan;
+    float *inputs = malloc(LENGTH * WIDTH * sizeof *inputs);
+    for (size_t i = 0; i < (size_t)LENGTH * WIDTH; i++)
+        inputs[i] = (float)(i * 7919 % 1009) / 1009 - 0.5F;
+    ck_assert_int_eq(attn_model_seeded("m", &spec, &model, NULL), ATTN_OK);
+    ck_assert_int_eq(attn_pool_new(2, &pool, NULL), ATTN_OK);
+    const attn_sequence sequence = {.queries = LENGTH, .keys = LENGTH};
+    const attn_request request = {.layer = model->layers,
+                                  .sequences = &sequence,
+                                  .sequence_count = 1,
+                                  .inputs = inputs,
+                                  .d_model = WIDTH,
+                                  .heads = &one_head,
+                                  .head_count = 1,
+                                  .want = wants[_i]};
+    ck_assert_int_eq(attn_plan_make(&request, 2, &plan, NULL), ATTN_OK);
+    ck_assert_int_eq(attn_run_new(&plan, &made, NULL), ATTN_OK);
+    ck_assert_int_eq(attn_run_wait(made, pool), ATTN_OK);
+    float *before = malloc(plan.result_floats * sizeof *before),
+          *after = malloc(plan.result_floats * sizeof *after);
+    ck_assert_uint_eq(gather(made, before), plan.result_floats);
+    size_t left = attn_run_keep_tensors(made), result = plan.result_floats * sizeof(float);
+    ck_assert_uint_eq(gather(made, after), plan.result_floats);
+    ck_assert_int_eq(memcmp(before, after, result), 0);
+    ck_assert_uint_ge(left, result);
+    ck_assert_uint_lt(left, result + 65536);
+    free(before);
+    free(after);
+    free(inputs);
+    attn_run_free(made);
+    attn_pool_free(pool);
+    attn_model_free(model);
+}
+END_TEST
+
 ATTND_SUITE(run) {
     Suite *suite = suite_create("run");
     TCase *cases = tcase_create("beyond float32");
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_loop_test(cases, a_value_beyond_float32_is_told_where_it_matters, 0,
                         (int)(sizeof overflows / sizeof *overflows));
+    tcase_add_loop_test(cases, results_stay_when_the_rest_goes, 0, sizeof wants / sizeof *wants);
     tcase_add_loop_test(cases, company_that_overflows_spoils_nobody_else, 0, 4);
     suite_add_tcase(suite, cases);
     return suite;
