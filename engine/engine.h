@@ -14,6 +14,7 @@
 #include "base/size.h"
 #include "blas/blas.h"
 #include "sched/pool.h"
+#include "sched/workspaces.h"
 #include "tensor/dtype.h"
 #include "tensor/vectors.h"
 #include "tensor/view.h"

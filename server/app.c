@@ -20,6 +20,8 @@ enum {
     SPARE_DESCRIPTORS = 128, /* files, listeners, events, refused clients that are read on */
     LAST_ANSWERS_MS = 1000,
     LARGE_BLOCK = 1 << 20, /* bytes */
+    KEPT_PART = 4,         /* of the memory for requests, kept by the engine from one to the next */
+    KEPT_IDLE_MS = 10000,
 };
 
 /* The worker count of the settings or of the machine, and never more than the matrix library survives. */
@@ -74,6 +76,8 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     app->site.settings = app->settings;
     size_t memory = app->settings->memory ? app->settings->memory : srv_free_memory() / 2;
     srv_budget_init(&app->memory, memory);
+    app->memory.trim = attn_workspaces_trim;
+    attn_workspaces_keep(memory / KEPT_PART, KEPT_IDLE_MS);
     service->budget = &app->memory;
     service->compute_ms = app->settings->compute;
     service->max_json = app->settings->max_json;

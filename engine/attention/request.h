@@ -130,7 +130,8 @@ typedef struct attn_run attn_run;
  * value that was asked for is not finite (masked scores excepted). */
 typedef void attn_run_done(void *context, attn_run *run, attn_code code);
 
-/* Reserves the workspace: plan->bytes in one allocation. Error: ATTN_NO_MEMORY. */
+/* Reserves the workspace: plan->bytes in one allocation, or in memory kept from a run before (workspaces.h). Nothing is
+ * allocated from here to the end of the run. Error: ATTN_NO_MEMORY. */
 attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error);
 
 /* Queues the run on a pool of at most plan->workers workers. `done` may free the run. Once per run. */

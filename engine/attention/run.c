@@ -91,11 +91,13 @@ static void clear_columns(attn_run *run) {
 }
 
 attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error) {
-    attn_run *run = aligned_alloc(LINE, plan->bytes);
-    if (!run)
+    attn_workspace workspace;
+    if (!attn_workspace_take(plan->bytes, &workspace))
         return attn_error_set(error, ATTN_NO_MEMORY, "/inputs",
                               "the system has no %zu bytes for this request", plan->bytes);
+    attn_run *run = workspace.memory;
     memset(run, 0, sizeof *run);
+    run->workspace = workspace;
     run->plan = *plan;
     bool overflow = false;
     run->floats = (float *)((char *)run + attn_run_header_bytes(plan, &overflow));
@@ -328,5 +330,5 @@ size_t attn_run_keep_tensors(attn_run *run) {
 }
 
 void attn_run_free(attn_run *run) {
-    free(run);
+    if (run) attn_workspace_give(&run->workspace);
 }

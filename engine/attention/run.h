@@ -3,6 +3,8 @@
 #define ATTN_ATTENTION_RUN_H
 
 #include "geometry.h"
+
+#include "../sched/workspaces.h"
 #include "row_statistics.h"
 
 #include <stdatomic.h>
@@ -21,6 +23,7 @@ typedef struct attn_place {
 
 struct attn_run {
     attn_plan plan;
+    attn_workspace workspace; /* which this struct lies in */
     attn_job job;
     attn_run_done *done;
     void *done_context;

@@ -7,9 +7,13 @@
  * the queue until the last of them returns and opens the next stage. */
 #include "pool.h"
 
+#include "workspaces.h"
+
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <time.h>
 
 enum { MAX_WORKERS = 1024 };
 
@@ -163,6 +167,26 @@ static void run_one_tile(attn_pool *pool, size_t worker_index) {
     run_company(pool, &c, worker_index);
 }
 
+/* Sleeps until there may be something to do. One worker looks at the clock meanwhile: after a while without work the
+ * memory that is kept for the next run goes back. */
+static void wait_for_work(attn_pool *pool, size_t worker_index) {
+    unsigned idle_ms = worker_index == 0 ? attn_workspaces_idle_ms() : 0;
+    if (idle_ms == 0) {
+        pthread_cond_wait(&pool->work, &pool->lock);
+        return;
+    }
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_sec += idle_ms / 1000;
+    until.tv_nsec += (long)(idle_ms % 1000) * 1000000;
+    if (until.tv_nsec >= 1000000000) {
+        until.tv_sec++;
+        until.tv_nsec -= 1000000000;
+    }
+    bool is_over = pthread_cond_timedwait(&pool->work, &pool->lock, &until) == ETIMEDOUT;
+    if (is_over && pool->live == 0) attn_workspaces_trim(0);
+}
+
 static void *worker_main(void *argument) {
     worker *self = argument;
     attn_pool *pool = self->pool;
@@ -173,7 +197,7 @@ static void *worker_main(void *argument) {
         else if (pool->stopping && pool->live == 0)
             break;
         else
-            pthread_cond_wait(&pool->work, &pool->lock);
+            wait_for_work(pool, self->index);
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;
@@ -219,7 +243,11 @@ attn_code attn_pool_new(size_t workers, attn_pool **out, attn_error *error) {
         return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for a pool of %zu workers", workers);
     pool->worker_count = workers;
     pthread_mutex_init(&pool->lock, NULL);
-    pthread_cond_init(&pool->work, NULL);
+    pthread_condattr_t clock;
+    pthread_condattr_init(&clock);
+    pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+    pthread_cond_init(&pool->work, &clock);
+    pthread_condattr_destroy(&clock);
     size_t started = start_workers(pool);
     if (started < workers) {
         stop_workers(pool, started);

@@ -3,6 +3,7 @@
 
 void srv_budget_init(srv_budget *budget, size_t limit) {
     budget->limit = limit;
+    budget->trim = NULL;
     atomic_init(&budget->taken, 0);
 }
 
@@ -11,6 +12,7 @@ bool srv_budget_take(srv_budget *budget, size_t amount) {
     do {
         if (amount > budget->limit - taken) return false;
     } while (!atomic_compare_exchange_weak(&budget->taken, &taken, taken + amount));
+    if (budget->trim && amount > 0) budget->trim(budget->limit - taken - amount);
     return true;
 }
 

@@ -8,9 +8,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+/* Frees what is kept without need until at most `most` is left of it. */
+typedef void srv_budget_trim(size_t most);
+
 typedef struct srv_budget {
     size_t limit;
     atomic_size_t taken;
+    srv_budget_trim *trim; /* told after every taking what may be kept beside; NULL: nobody */
 } srv_budget;
 
 void srv_budget_init(srv_budget *budget, size_t limit);

@@ -31,6 +31,10 @@ void srv_route_metrics(srv_call *call) {
          (double)srv_budget_taken(service->budget)},
         {"attnd_memory_limit_bytes", "Memory that requests may hold together.",
          (double)service->budget->limit},
+        {"attnd_workspace_kept_bytes", "Memory kept from ended requests for the next ones.",
+         (double)attn_workspaces_kept()},
+        {"attnd_workspace_high_water_bytes", "The most memory that forward passes have had at the same time.",
+         (double)attn_workspaces_high_water()},
         {"attnd_shared_tiles",
          "Pieces of projections that waiting requests of one layer have had computed together, since the "
          "start.",

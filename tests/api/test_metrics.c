@@ -144,6 +144,10 @@ START_TEST(gauges_tell_the_moment_and_go_back) {
     ck_assert_double_eq(sample_of(answer.body, "attnd_workers"), 2);
     ck_assert_double_eq(sample_of(answer.body, "attnd_models_ready"), 1);
     ck_assert_double_gt(sample_of(answer.body, "attnd_memory_limit_bytes"), 0);
+    double high_water = sample_of(answer.body, "attnd_workspace_high_water_bytes");
+    ck_assert_double_gt(high_water, 0);
+    ck_assert_double_le(high_water, sample_of(answer.body, "attnd_memory_limit_bytes"));
+    ck_assert_double_gt(sample_of(answer.body, "attnd_workspace_kept_bytes"), 0);
     ck_assert_double_gt(sample_of(answer.body, "process_resident_memory_bytes"), 1e6);
     ck_assert_double_gt(sample_of(answer.body, "process_start_time_seconds"), 1.7e9);
     http_done(&answer);

@@ -1,5 +1,6 @@
 /* Every allocation in turn is made to fail, while a model or a file of keys is loaded and while a request is
- * answered: no wrong answer comes of it, nothing is left over, and the next request is answered.
+ * answered: no wrong answer comes of it, nothing is left over, and the next request is answered. And a forward pass
+ * makes none at all once there is memory of one before.
  *
  * The linker leads the calls of this program's own objects here (--wrap); those inside libraries are not seen.
  * Jansson's are spared: 2.14 asserts that a token's buffer has grown, so a failure there ends the process. */
@@ -17,8 +18,10 @@ enum { MEMORY = 4 << 20, MOST_ALLOCATIONS = 5000 };
 
 /* Allocations until the one that fails; negative: none does. */
 static atomic_long left = -1;
+static atomic_long calls;
 
 static bool fails(void) {
+    atomic_fetch_add(&calls, 1);
     return atomic_load(&left) >= 0 && atomic_fetch_sub(&left, 1) == 0;
 }
 
@@ -141,6 +144,75 @@ START_TEST(answering) {
 }
 END_TEST
 
+/* One head of width 8; a long request and a short one, with and without maps, one with masked keys. */
+typedef struct pass {
+    size_t length;
+    unsigned want;
+    bool causal;
+} pass;
+
+static const pass passes[] = {
+    {700, ATTN_WANT_OUTPUTS, false},
+    {700, ATTN_WANT_OUTPUTS, true},
+    {300, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS, true},
+    {3, ATTN_WANT_OUTPUTS, false},
+    {3, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_PROJECTIONS, true},
+};
+enum { PASSES = sizeof passes / sizeof passes[0], WIDTH = 8, LONGEST = 700 };
+
+/* Nothing is checked inside: the test library allocates too. */
+static bool run_pass(const pass *p, const attn_layer *layer, const float *inputs, attn_pool *pool) {
+    const attn_sequence sequence = {.queries = p->length, .keys = p->length};
+    const attn_request request = {.layer = layer,
+                                  .sequences = &sequence,
+                                  .sequence_count = 1,
+                                  .inputs = inputs,
+                                  .d_model = WIDTH,
+                                  .causal = p->causal ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_OFF,
+                                  .want = p->want};
+    attn_plan plan;
+    attn_run *run = NULL;
+    bool fine = attn_plan_make(&request, attn_pool_workers(pool), &plan, NULL) == ATTN_OK &&
+                attn_run_new(&plan, &run, NULL) == ATTN_OK && attn_run_wait(run, pool) == ATTN_OK;
+    attn_run_free(run);
+    return fine;
+}
+
+START_TEST(a_forward_pass_allocates_nothing_after_the_first) {
+    static float weights[WIDTH * WIDTH], inputs[LONGEST * WIDTH];
+    for (size_t i = 0; i < LONGEST * WIDTH; i++)
+        inputs[i] = weights[i % (WIDTH * WIDTH)] = (float)(i % 7) / 8;
+    const attn_layer layer = {.d_model = WIDTH,
+                              .d_key = WIDTH,
+                              .d_value = WIDTH,
+                              .d_out = WIDTH,
+                              .heads = 2,
+                              .kv_heads = 2,
+                              .head_dim = 4,
+                              .value_dim = 4,
+                              .scale = 1,
+                              .wq = weights,
+                              .wk = weights,
+                              .wv = weights,
+                              .wo = weights};
+    attn_blas_single_threaded();
+    attn_workspaces_keep(SIZE_MAX, 0);
+    attn_pool *pool = NULL;
+    ck_assert_int_eq(attn_pool_new(2, &pool, NULL), ATTN_OK);
+    for (size_t i = 0; i < PASSES; i++)
+        ck_assert(run_pass(&passes[i], &layer, inputs, pool));
+    long before = atomic_load(&calls);
+    bool fine = true;
+    for (size_t i = 0; i < 3 * PASSES; i++)
+        fine = run_pass(&passes[i % PASSES], &layer, inputs, pool) && fine;
+    long made = atomic_load(&calls) - before;
+    ck_assert(fine);
+    ck_assert_int_eq(made, 0);
+    attn_pool_free(pool);
+    attn_workspaces_keep(0, 0);
+}
+END_TEST
+
 ATTND_SUITE(allocations) {
     Suite *suite = suite_create("allocations");
     TCase *cases = tcase_create("all");
@@ -148,6 +220,7 @@ ATTND_SUITE(allocations) {
     tcase_add_test(cases, loading);
     tcase_add_loop_test(cases, loading_keys, 0, 2);
     tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);
+    tcase_add_test(cases, a_forward_pass_allocates_nothing_after_the_first);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -64,12 +64,35 @@ START_TEST(threads_never_pass_the_limit) {
 }
 END_TEST
 
+static size_t told;
+
+static void note_trim(size_t most) {
+    told = most;
+}
+
+START_TEST(what_is_kept_beside_gives_way) {
+    srv_budget budget;
+    srv_budget_init(&budget, 100);
+    budget.trim = note_trim;
+    ck_assert(srv_budget_take(&budget, 30));
+    ck_assert_uint_eq(told, 70);
+    ck_assert(!srv_budget_take(&budget, 71));
+    ck_assert_uint_eq(told, 70);
+    size_t held = 30;
+    ck_assert(srv_budget_change(&budget, &held, 90));
+    ck_assert_uint_eq(told, 10);
+    ck_assert(srv_budget_change(&budget, &held, 0));
+    ck_assert_uint_eq(told, 10);
+}
+END_TEST
+
 ATTND_SUITE(budget) {
     Suite *suite = suite_create("budget");
     TCase *cases = tcase_create("all");
     tcase_add_test(cases, taking_stops_at_the_limit);
     tcase_add_test(cases, a_holding_grows_and_shrinks);
     tcase_add_test(cases, threads_never_pass_the_limit);
+    tcase_add_test(cases, what_is_kept_beside_gives_way);
     suite_add_tcase(suite, cases);
     return suite;
 }
