@@ -1,6 +1,7 @@
 # The image of attnd: `make image`. The first stage compiles with the Makefile, as on any machine; what is served
-# from is the base and four libraries, of which the base has zlib already. OpenBLAS is the build with threads, though
-# attnd brings its own: the serial one has no locks and computes wrong numbers when two of them call at once.
+# from is the base, six libraries, of which the base has zlib already, and a font for pictures. OpenBLAS is the build
+# with threads, though attnd brings its own: the serial one has no locks and computes wrong numbers when two of them
+# call at once.
 #
 # The same sources, base and packages give the same layers, byte for byte: all that a build leaves of its own (logs,
 # caches, lists, the time of day) is taken away in the step that made it. Logs are emptied rather than removed: the
@@ -26,6 +27,7 @@ RUN touch /begin \
     && apt-get -q update \
     && DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends install \
         libjansson4 libmicrohttpd12t64 libopenblas0-pthread zlib1g \
+        libcairo2 libpng16-16t64 fonts-dejavu-core \
     && apt-get clean \
     && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /tmp/* \
     && find /var/log /var/cache/ldconfig /var/cache/debconf/*-old /var/lib/dpkg/*-old -type f \

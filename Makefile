@@ -15,7 +15,8 @@ IMAGE         ?= attnd
 IMAGE_OPTIONS ?=
 
 # What a machine needs from its distribution (Debian's names): to build and serve, and to test.
-BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev zlib1g-dev
+BUILD_PACKAGES := gcc make pkg-config libc6-dev libmicrohttpd-dev libgnutls28-dev libjansson-dev libopenblas-dev zlib1g-dev \
+                  libcairo2-dev libpng-dev
 TEST_PACKAGES  := check libcurl4-openssl-dev libsubunit-dev locales python3
 # For fuzzing and the gates: one release of LLVM that Debian 12 and 13 both have, so that everyone formats alike.
 LLVM           := 19
@@ -56,7 +57,7 @@ COMMON += -Werror
 endif
 
 GIT_COMMIT := $(shell git rev-parse --short=12 HEAD 2>/dev/null || echo unknown)
-LIBS       := libmicrohttpd gnutls jansson openblas zlib
+LIBS       := libmicrohttpd gnutls jansson openblas zlib cairo-ft libpng
 TEST_LIBS  := check libcurl
 # `make V=1` shows whole commands.
 SAY := $(if $(V),@:,@echo)

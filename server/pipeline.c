@@ -323,7 +323,7 @@ static bool send(srv_job *job, srv_parts *parts) {
 static bool list(srv_job *job, srv_parts *parts) {
     const srv_codec *gives = job->request.gives;
     const srv_outcome outcome = {job->ask, job->model->name, job->layer_index, job->run};
-    job->answer.type = job->run ? gives->type : "application/json";
+    job->answer.type = job->run ? (gives->sent_as ? gives->sent_as : gives->type) : "application/json";
     if (job->run) return gives->encode(&outcome, parts, &job->answer.problem);
     srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, &job->figures, parts);
     return true;

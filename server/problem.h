@@ -46,6 +46,7 @@
     X(SRV_NOT_FINITE, 422, "not_finite")                                                                     \
     X(SRV_NOT_REPRESENTABLE, 422, "not_representable")                                                       \
     X(SRV_NEEDS_TOO_MUCH_MEMORY, 413, "needs_too_much_memory")                                               \
+    X(SRV_PICTURE_TOO_LARGE, 413, "picture_too_large")                                                       \
     X(SRV_MEMORY_TAKEN, 503, "memory_taken")                                                                 \
     X(SRV_DEADLINE, 504, "deadline")                                                                         \
     X(SRV_CLIENT_GONE, 499, "client_gone") /* nobody is left to be answered: for the log */                  \

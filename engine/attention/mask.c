@@ -3,6 +3,7 @@
 #include "mask.h"
 
 #include <math.h>
+#include <string.h>
 
 /* One row's masks; a NULL pointer masks nothing. */
 typedef struct row_masks {
@@ -57,4 +58,14 @@ bool attn_mask_removes(const attn_sequence *sequence, size_t head, size_t key) {
     if (sequence->mask.query_stride > 0) masks.allow = NULL;
     if (sequence->bias.query_stride > 0) masks.bias = NULL;
     return !is_allowed(&masks, key);
+}
+
+void attn_plan_visible(const attn_plan *plan, size_t sequence, size_t head, size_t query, uint8_t *visible) {
+    const attn_sequence *s = &plan->request.sequences[sequence];
+    attn_span keys = attn_row_keys(plan, s, query);
+    row_masks masks = masks_of(s, head, query);
+    memset(visible, 0, s->keys);
+    memset(visible + s->keys, 1, plan->request.layer->extra_keys);
+    for (size_t key = keys.begin; key < keys.end; key++)
+        visible[key] = is_allowed(&masks, key);
 }

@@ -124,6 +124,9 @@ typedef struct attn_plan {
  *   ATTN_TOO_LARGE         sizes that overflow, or beyond what one BLAS call can index */
 attn_code attn_plan_make(const attn_request *request, size_t workers, attn_plan *out, attn_error *error);
 
+/* Which keys one query may see: visible[0 … S + E) is 1 or 0, by all masks, causal order and window. */
+void attn_plan_visible(const attn_plan *plan, size_t sequence, size_t head, size_t query, uint8_t *visible);
+
 typedef struct attn_run attn_run;
 
 /* Called once on a worker when the run has ended. code: ATTN_OK, ATTN_CANCELLED, or ATTN_NOT_FINITE where a

@@ -50,6 +50,10 @@ bool srv_ask_compresses(const srv_ask *ask);
 /* A parameter of the answer's format as it stood in the query, decoded; NULL where it did not. */
 const char *srv_ask_option(const srv_ask *ask, const char *name);
 
+/* Gives the sequences of self-attention numbers for their tokens, equal ones for equal labels, where a statistic
+ * compares tokens: srv_ask_bind does, and whoever asks for statistics later. False without memory. */
+bool srv_ask_number_tokens(srv_ask *ask, srv_problem *problem);
+
 void srv_ask_free(srv_ask *ask);
 
 #endif

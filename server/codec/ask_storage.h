@@ -60,8 +60,4 @@ srv_ask *srv_ask_new(void);
 /* Adds a hint for the client: one line, static storage. */
 void srv_ask_warn(srv_ask *ask, const char *hint);
 
-/* Gives the sequences of self-attention numbers for their tokens, equal ones for equal labels, where a statistic
- * compares tokens. False without memory. */
-bool srv_ask_number_tokens(srv_ask *ask, srv_problem *problem);
-
 #endif

@@ -6,6 +6,8 @@
 #include "safetensors.h"
 #include "server/http/media.h"
 #include "server/jobs/cost.h"
+#include "server/picture/options.h"
+#include "server/picture/picture.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -36,6 +38,28 @@ static const srv_codec attention[] = {
      .settle = srv_safetensors_settle,
      .cost = srv_safetensors_cost,
      .encode = srv_safetensors_encode},
+    {.type = "image/png",
+     .parameters = srv_picture_parameters,
+     .settle = srv_picture_settle,
+     .cost = srv_png_cost,
+     .encode = srv_png_encode},
+    {.type = "image/svg+xml",
+     .parameters = srv_picture_parameters,
+     .settle = srv_picture_settle,
+     .cost = srv_svg_cost,
+     .encode = srv_svg_encode},
+    {.type = "text/plain",
+     .sent_as = "text/plain; charset=utf-8",
+     .parameters = srv_picture_parameters,
+     .settle = srv_table_settle,
+     .cost = srv_terminal_cost,
+     .encode = srv_terminal_encode},
+    {.type = "text/csv",
+     .sent_as = "text/csv; charset=utf-8",
+     .parameters = srv_picture_parameters,
+     .settle = srv_table_settle,
+     .cost = srv_csv_cost,
+     .encode = srv_csv_encode},
 };
 _Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_CODECS");
 

@@ -35,6 +35,7 @@ typedef struct srv_outcome {
  * workers. */
 struct srv_codec {
     const char *type;        /* its media type */
+    const char *sent_as;     /* the Content-Type of answers, where it says more; NULL: `type` */
     const char *const *also; /* Content-Types that are read likewise, ended by NULL; NULL: none */
 
     /* Sets source->memory before anything of that size is allocated. `max_text`: the most bytes of a body

@@ -1,4 +1,4 @@
-/* Labels → numbers that the engine can compare (ask_storage.h). */
+/* Labels → numbers that the engine can compare (ask.h). */
 #include "ask_storage.h"
 
 #include <stdlib.h>
@@ -39,6 +39,7 @@ bool srv_ask_number_tokens(srv_ask *ask, srv_problem *problem) {
     const uint64_t compared = ATTN_STATISTIC(ATTN_DUPLICATE_TOKEN) | ATTN_STATISTIC(ATTN_INDUCTION);
     if ((ask->request.statistics & compared) == 0 || ask->tokens == NULL || ask->request.context != NULL)
         return true;
+    if (ask->storage->token_numbers != NULL) return true;
     size_t total = 0;
     for (size_t n = 0; n < ask->request.sequence_count; n++)
         total += ask->request.sequences[n].queries;

@@ -26,6 +26,7 @@ $3 !~ /#[ \t]*include/ { next }
         blas = file
     }
     if (name == "microhttpd.h" && file !~ /^server\/http\//) refuse("microhttpd.h belongs to server/http/")
+    if ((name == "png.h" || name ~ /^cairo/) && quoted == 0 && file !~ /^server\/picture\//) refuse(name " belongs to server/picture/")
     if (name == "jansson.h" && part == "engine" && file !~ /^engine\/weights\//) refuse("Jansson reads file headers in engine/weights/ only")
     if (name == "check.h" || name ~ /^curl\//) refuse("a library of the tests")
     if (name == "locale.h") refuse("no locale: numbers look the same everywhere")

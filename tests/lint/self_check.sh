@@ -72,6 +72,8 @@ refuse includes server/a.c 1 '#include "config/schema.h"'
 refuse includes server/cli/a.c 1 '#  include <microhttpd.h>'
 refuse includes server/http/a.c 1 '#include <openblas/cblas.h>'
 refuse includes server/a.c 1 '#include "tests/support/suites.h"'
+refuse includes server/a.c 1 '#include <png.h>'
+refuse includes server/http/a.c 1 '#include <cairo-ft.h>'
 refuse includes server/a.c 1 '#include <locale.h>'
 
 refuse calls engine/base/a.c 3 '/* one
