@@ -1,6 +1,9 @@
 /* Blocks of query rows (block.h). */
 #include "block.h"
 
+#include "../blas/blas.h"
+#include "few.h"
+
 /* The place of the sequence that a tile belongs to. */
 static size_t sequence_of(const attn_run *run, size_t tile) {
     size_t low = 0, high = run->plan.request.sequence_count;
@@ -77,6 +80,30 @@ float *attn_block_context(const attn_block *block, size_t head, size_t *stride) 
     *stride = block->layer->heads * dim;
     return block->run->floats + block->plan->at_context +
            (block->place->query_row + block->rows.begin) * *stride + head * dim;
+}
+
+void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,
+                      float *context, size_t context_stride) {
+    const attn_few_kernels *few = attn_few_kernels_in_use();
+    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->value_dim;
+    if (rows > few->blend_rows) {
+        attn_gemm(false, rows, dim, count, 1, weights.data, weights.stride, v.data, v.stride, adds ? 1 : 0,
+                  context, context_stride);
+        return;
+    }
+    /* Some values at a time, which stay in cache from one row to the next. */
+    for (size_t j = 0; j < count || (j == 0 && !adds); j += ATTN_ONLINE_KEYS) {
+        size_t rest = count - j;
+        attn_blend part = {.count = rest < ATTN_ONLINE_KEYS ? rest : ATTN_ONLINE_KEYS,
+                           .width = dim,
+                           .weights = weights.data + j,
+                           .weights_stride = weights.stride,
+                           .v = v.data + j * v.stride,
+                           .v_stride = v.stride,
+                           .y = context,
+                           .y_stride = context_stride};
+        few->blend(rows, &part, adds || j > 0);
+    }
 }
 
 void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,

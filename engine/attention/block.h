@@ -32,6 +32,10 @@ attn_matrix attn_block_extra_k(const attn_block *block, size_t head);
 attn_matrix attn_block_extra_v(const attn_block *block, size_t head);
 float *attn_block_context(const attn_block *block, size_t head, size_t *stride);
 
+/* context (rows × dv) (+)= weights (rows × count) · v (count × dv), for the rows of the block. */
+void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,
+                      float *context, size_t context_stride);
+
 /* context[0..dv) += weights · v over weights that are not 0: what masked keys hold, infinities too, takes no
  * part. `v` begins at the first weight's row. */
 void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,

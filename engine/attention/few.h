@@ -10,6 +10,7 @@
 
 #include "../tensor/vectors.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 
 enum {
@@ -17,16 +18,28 @@ enum {
     ATTN_FEW_AT_ONCE = 64, /* rows of one call in projections, at most */
 };
 
+/* y[i·y_stride + c] (+)= Σ weights[i·weights_stride + j] · v[j·v_stride + c] for j < count, c < width. */
+typedef struct attn_blend {
+    size_t count, width;
+    const float *weights;
+    size_t weights_stride;
+    const float *v;
+    size_t v_stride;
+    float *y;
+    size_t y_stride;
+} attn_blend;
+
 typedef struct attn_few_kernels {
     /* The most rows of one request whose projections are faster this way than through OpenBLAS; at least
      * ATTN_FEW_QUERIES. */
     size_t linear_rows;
+    /* The most rows of one tile whose values are faster blended this way; likewise. */
+    size_t blend_rows;
     /* y[i][j] = alpha · Σ x[i][t] · w[j·ldw + t] for i < rows, j < columns, t < depth. */
     void (*dots)(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
                  const float *w, size_t ldw, float *const *y);
-    /* y[i][c] += Σ weights[i][j] · v[j·ldv + c] for i < rows, j < count, c < width. */
-    void (*blend)(size_t rows, size_t count, size_t width, const float *const *weights, const float *v,
-                  size_t ldv, float *const *y);
+    /* y (+)= weights · v. */
+    void (*blend)(size_t rows, const attn_blend *b, bool adds);
 } attn_few_kernels;
 
 /* Plain C: what the others are measured against, and what runs where there is nothing better. */

@@ -14,7 +14,16 @@
 #define AVX2 __attribute__((target("avx2,fma")))
 #define AVX2_INLINE static inline __attribute__((always_inline, target("avx2,fma")))
 
-enum { LANES = 8, ROWS = 4, COLUMNS = 8, SUMS = 8, STRIP = 2, LINEAR_ROWS = 16 };
+enum {
+    LANES = 8,
+    ROWS = 4, /* of a block of dot products, at most */
+    COLUMNS = 8,
+    SUMS = 8,
+    STRIP_ROWS = 6, /* of a strip of a blend, at most */
+    STRIP = 2,      /* its registers */
+    LINEAR_ROWS = 16,
+    BLEND_ROWS = 8,
+};
 
 /* What a block of dot products works on. */
 typedef struct block {
@@ -30,12 +39,14 @@ typedef struct block {
 /* What a strip of a blend works on. */
 typedef struct strip {
     size_t count;
-    const float *const *weights;
+    const float *weights; /* from the strip's first row */
+    size_t weights_stride;
     const float *v; /* from the strip's first column */
-    size_t ldv;
-    float *const *y;
-    size_t at;    /* the first column in y */
-    size_t width; /* of a strip that is cut short: below LANES */
+    size_t v_stride;
+    float *y; /* from its first row and column */
+    size_t y_stride;
+    bool adds;    /* to what y holds */
+    size_t width; /* of a strip that is cut short: at most LANES */
 } strip;
 
 /* The first `count` lanes. */
@@ -118,35 +129,38 @@ AVX2_INLINE void dots_block(int rows, int columns, const block *b) {
             b->y[i][b->at + (size_t)j] = results[j * rows + i];
 }
 
-/* y += weights · v for a strip of `vectors` registers, the last of them cut where `is_cut`. All constants. */
+/* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
 AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
-    __m256 sums[ROWS * STRIP], v[STRIP];
+    __m256 sums[STRIP_ROWS * STRIP], v[STRIP];
     __m256i lanes = first_lanes(is_cut ? s->width : 0);
-#pragma GCC unroll 8
+#pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            const float *from = s->y[i] + s->at + k * LANES;
-            sums[i * vectors + k] = is_cut ? load_first(from, lanes) : _mm256_loadu_ps(from);
+            const float *from = s->y + (size_t)i * s->y_stride + k * LANES;
+            sums[i * vectors + k] = !s->adds ? _mm256_setzero_ps()
+                                    : is_cut ? load_first(from, lanes)
+                                             : _mm256_loadu_ps(from);
         }
     for (size_t j = 0; j < s->count; j++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            const float *from = s->v + j * s->ldv + k * LANES;
+            const float *from = s->v + j * s->v_stride + k * LANES;
             v[k] = is_cut ? load_first(from, lanes) : _mm256_loadu_ps(from);
         }
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 6
+        for (int i = 0; i < rows; i++) {
+            __m256 weight = _mm256_set1_ps(s->weights[(size_t)i * s->weights_stride + j]);
+#pragma GCC unroll 4
             for (int k = 0; k < vectors; k++)
-                sums[i * vectors + k] =
-                    _mm256_fmadd_ps(_mm256_set1_ps(s->weights[i][j]), v[k], sums[i * vectors + k]);
+                sums[i * vectors + k] = _mm256_fmadd_ps(weight, v[k], sums[i * vectors + k]);
+        }
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            float *to = s->y[i] + s->at + k * LANES;
+            float *to = s->y + (size_t)i * s->y_stride + k * LANES;
             if (is_cut)
                 store_first(to, lanes, sums[i * vectors + k]);
             else
@@ -154,37 +168,51 @@ AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s)
         }
 }
 
-#define SHAPE(rows, columns)                                                                                 \
+#define DOTS(rows, columns)                                                                                  \
     AVX2 static void dots_##rows(const block *b) {                                                           \
         dots_block(rows, columns, b);                                                                        \
     }                                                                                                        \
     AVX2 static void dots_##rows##_single(const block *b) {                                                  \
         dots_block(rows, 1, b);                                                                              \
-    }                                                                                                        \
+    }
+DOTS(1, 8)
+DOTS(2, 4)
+DOTS(3, 4)
+DOTS(4, 3)
+
+/* By the number of rows: the columns of a block, the function of one and that of a single column. */
+static const struct dots_shape {
+    size_t columns;
+    void (*block)(const block *b);
+    void (*single)(const block *b);
+} DOTS_SHAPES[] = {
+    {8, dots_1, dots_1_single},
+    {4, dots_2, dots_2_single},
+    {4, dots_3, dots_3_single},
+    {3, dots_4, dots_4_single},
+};
+
+#define BLEND(rows)                                                                                          \
     AVX2 static void blend_##rows(const strip *s) {                                                          \
         blend_strip(rows, STRIP, false, s);                                                                  \
     }                                                                                                        \
     AVX2 static void blend_##rows##_cut(const strip *s) {                                                    \
         blend_strip(rows, 1, true, s);                                                                       \
     }
-SHAPE(1, 8)
-SHAPE(2, 4)
-SHAPE(3, 4)
-SHAPE(4, 3)
+BLEND(1)
+BLEND(2)
+BLEND(3)
+BLEND(4)
+BLEND(5)
+BLEND(6)
 
-typedef void block_fn(const block *b);
-typedef void strip_fn(const strip *s);
-
-/* By the number of rows: columns of a block, and the functions of a block, one column, a strip, a cut strip. */
-static const struct shape {
-    size_t columns;
-    block_fn *dots, *dots_single;
-    strip_fn *blend, *blend_cut;
-} SHAPES[] = {
-    {8, dots_1, dots_1_single, blend_1, blend_1_cut},
-    {4, dots_2, dots_2_single, blend_2, blend_2_cut},
-    {4, dots_3, dots_3_single, blend_3, blend_3_cut},
-    {3, dots_4, dots_4_single, blend_4, blend_4_cut},
+/* By the number of rows: a whole strip, one that is cut. */
+static const struct blend_shape {
+    void (*whole)(const strip *s);
+    void (*cut)(const strip *s);
+} BLEND_SHAPES[] = {
+    {blend_1, blend_1_cut}, {blend_2, blend_2_cut}, {blend_3, blend_3_cut},
+    {blend_4, blend_4_cut}, {blend_5, blend_5_cut}, {blend_6, blend_6_cut},
 };
 
 static size_t min_of(size_t a, size_t b) {
@@ -194,33 +222,50 @@ static size_t min_of(size_t a, size_t b) {
 static void dots(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
                  const float *w, size_t ldw, float *const *y) {
     for (size_t i = 0; i < rows; i += ROWS) {
-        const struct shape *shape = &SHAPES[min_of(rows - i, ROWS) - 1];
+        const struct dots_shape *shape = &DOTS_SHAPES[min_of(rows - i, ROWS) - 1];
         block b = {.depth = depth, .alpha = alpha, .x = x + i, .ldw = ldw, .y = y + i};
         while (b.at < columns) {
             bool fits = b.at + shape->columns <= columns;
             b.w = w + b.at * ldw;
-            (fits ? shape->dots : shape->dots_single)(&b);
+            (fits ? shape->block : shape->single)(&b);
             b.at += fits ? shape->columns : 1;
         }
     }
 }
 
-static void blend(size_t rows, size_t count, size_t width, const float *const *weights, const float *v,
-                  size_t ldv, float *const *y) {
-    for (size_t i = 0; i < rows; i += ROWS) {
-        const struct shape *shape = &SHAPES[min_of(rows - i, ROWS) - 1];
-        strip s = {.count = count, .weights = weights + i, .ldv = ldv, .y = y + i};
-        while (s.at < width) {
-            bool fits = s.at + STRIP * LANES <= width;
-            s.v = v + s.at;
-            s.width = min_of(width - s.at, LANES);
-            (fits ? shape->blend : shape->blend_cut)(&s);
-            s.at += fits ? STRIP * LANES : s.width;
+/* The width of the next strip where so much is left. */
+static size_t strip_width(size_t left) {
+    if (left >= STRIP * LANES) return STRIP * LANES;
+    return min_of(left, LANES);
+}
+
+static void run_strip(size_t rows, const strip *s) {
+    const struct blend_shape *shape = &BLEND_SHAPES[rows - 1];
+    if (s->width == STRIP * LANES)
+        shape->whole(s);
+    else
+        shape->cut(s);
+}
+
+static void blend(size_t rows, const attn_blend *b, bool adds) {
+    for (size_t at = 0, width; at < b->width; at += width) {
+        width = strip_width(b->width - at);
+        for (size_t i = 0; i < rows; i += STRIP_ROWS) {
+            strip s = {.count = b->count,
+                       .weights = b->weights + i * b->weights_stride,
+                       .weights_stride = b->weights_stride,
+                       .v = b->v + at,
+                       .v_stride = b->v_stride,
+                       .y = b->y + i * b->y_stride + at,
+                       .y_stride = b->y_stride,
+                       .adds = adds,
+                       .width = width};
+            run_strip(min_of(rows - i, STRIP_ROWS), &s);
         }
     }
 }
 
-const attn_few_kernels ATTN_FEW_AVX2 = {LINEAR_ROWS, dots, blend};
+const attn_few_kernels ATTN_FEW_AVX2 = {LINEAR_ROWS, BLEND_ROWS, dots, blend};
 #else
 /* Nothing to compile for other processors; ISO C wants a declaration. */
 typedef int no_avx2;

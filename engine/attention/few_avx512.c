@@ -14,7 +14,15 @@
 #define AVX512 __attribute__((target("avx512f")))
 #define AVX512_INLINE static inline __attribute__((always_inline, target("avx512f")))
 
-enum { LANES = 16, ROWS = 8, COLUMNS = 8, SUMS = 8, STRIP = 2, LINEAR_ROWS = 64 };
+enum {
+    LANES = 16,
+    ROWS = 8, /* of a block of dot products, at most */
+    COLUMNS = 8,
+    SUMS = 8,
+    STRIP_ROWS = 6, /* of a strip of a blend, at most */
+    STRIP = 4,      /* its registers */
+    LINEAR_ROWS = 64,
+};
 
 /* What a block of dot products works on. */
 typedef struct block {
@@ -30,12 +38,14 @@ typedef struct block {
 /* What a strip of a blend works on. */
 typedef struct strip {
     size_t count;
-    const float *const *weights;
+    const float *weights; /* from the strip's first row */
+    size_t weights_stride;
     const float *v; /* from the strip's first column */
-    size_t ldv;
-    float *const *y;
-    size_t at;    /* the first column in y */
-    size_t width; /* of a strip that is cut short: below LANES */
+    size_t v_stride;
+    float *y; /* from its first row and column */
+    size_t y_stride;
+    bool adds;    /* to what y holds */
+    size_t width; /* of a strip that is cut short: at most LANES */
 } strip;
 
 /* The first `count` <= 16 lanes. */
@@ -123,35 +133,38 @@ AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
             b->y[i][b->at + (size_t)j] = results[j * rows + i];
 }
 
-/* y += weights · v for a strip of `vectors` registers, the last of them cut where `is_cut`. All constants. */
+/* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
 AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
-    __m512 sums[ROWS * STRIP], v[STRIP];
+    __m512 sums[STRIP_ROWS * STRIP], v[STRIP];
     __mmask16 lanes = first_lanes(is_cut ? s->width : 0);
-#pragma GCC unroll 8
+#pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            const float *from = s->y[i] + s->at + k * LANES;
-            sums[i * vectors + k] = is_cut ? load_first(from, lanes) : _mm512_loadu_ps(from);
+            const float *from = s->y + (size_t)i * s->y_stride + k * LANES;
+            sums[i * vectors + k] = !s->adds ? _mm512_setzero_ps()
+                                    : is_cut ? load_first(from, lanes)
+                                             : _mm512_loadu_ps(from);
         }
     for (size_t j = 0; j < s->count; j++) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            const float *from = s->v + j * s->ldv + k * LANES;
+            const float *from = s->v + j * s->v_stride + k * LANES;
             v[k] = is_cut ? load_first(from, lanes) : _mm512_loadu_ps(from);
         }
-#pragma GCC unroll 8
-        for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 6
+        for (int i = 0; i < rows; i++) {
+            __m512 weight = _mm512_set1_ps(s->weights[(size_t)i * s->weights_stride + j]);
+#pragma GCC unroll 4
             for (int k = 0; k < vectors; k++)
-                sums[i * vectors + k] =
-                    _mm512_fmadd_ps(_mm512_set1_ps(s->weights[i][j]), v[k], sums[i * vectors + k]);
+                sums[i * vectors + k] = _mm512_fmadd_ps(weight, v[k], sums[i * vectors + k]);
+        }
     }
-#pragma GCC unroll 8
+#pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
+#pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
-            float *to = s->y[i] + s->at + k * LANES;
+            float *to = s->y + (size_t)i * s->y_stride + k * LANES;
             if (is_cut)
                 store_first(to, lanes, sums[i * vectors + k]);
             else
@@ -159,41 +172,59 @@ AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *
         }
 }
 
-#define SHAPE(rows, columns)                                                                                 \
+#define DOTS(rows, columns)                                                                                  \
     AVX512 static void dots_##rows(const block *b) {                                                         \
         dots_block(rows, columns, b);                                                                        \
     }                                                                                                        \
     AVX512 static void dots_##rows##_single(const block *b) {                                                \
         dots_block(rows, 1, b);                                                                              \
-    }                                                                                                        \
+    }
+DOTS(1, 8)
+DOTS(2, 8)
+DOTS(3, 8)
+DOTS(4, 6)
+DOTS(5, 4)
+DOTS(6, 4)
+DOTS(7, 3)
+DOTS(8, 3)
+
+/* By the number of rows: the columns of a block, the function of one and that of a single column. */
+static const struct dots_shape {
+    size_t columns;
+    void (*block)(const block *b);
+    void (*single)(const block *b);
+} DOTS_SHAPES[] = {
+    {8, dots_1, dots_1_single}, {8, dots_2, dots_2_single}, {8, dots_3, dots_3_single},
+    {6, dots_4, dots_4_single}, {4, dots_5, dots_5_single}, {4, dots_6, dots_6_single},
+    {3, dots_7, dots_7_single}, {3, dots_8, dots_8_single},
+};
+
+#define BLEND(rows)                                                                                          \
     AVX512 static void blend_##rows(const strip *s) {                                                        \
         blend_strip(rows, STRIP, false, s);                                                                  \
+    }                                                                                                        \
+    AVX512 static void blend_##rows##_half(const strip *s) {                                                 \
+        blend_strip(rows, STRIP / 2, false, s);                                                              \
     }                                                                                                        \
     AVX512 static void blend_##rows##_cut(const strip *s) {                                                  \
         blend_strip(rows, 1, true, s);                                                                       \
     }
-SHAPE(1, 8)
-SHAPE(2, 8)
-SHAPE(3, 8)
-SHAPE(4, 6)
-SHAPE(5, 4)
-SHAPE(6, 4)
-SHAPE(7, 3)
-SHAPE(8, 3)
+BLEND(1)
+BLEND(2)
+BLEND(3)
+BLEND(4)
+BLEND(5)
+BLEND(6)
 
-typedef void block_fn(const block *b);
-typedef void strip_fn(const strip *s);
-
-/* By the number of rows: columns of a block, and the functions of a block, one column, a strip, a cut strip. */
-static const struct shape {
-    size_t columns;
-    block_fn *dots, *dots_single;
-    strip_fn *blend, *blend_cut;
-} SHAPES[] = {
-    {8, dots_1, dots_1_single, blend_1, blend_1_cut}, {8, dots_2, dots_2_single, blend_2, blend_2_cut},
-    {8, dots_3, dots_3_single, blend_3, blend_3_cut}, {6, dots_4, dots_4_single, blend_4, blend_4_cut},
-    {4, dots_5, dots_5_single, blend_5, blend_5_cut}, {4, dots_6, dots_6_single, blend_6, blend_6_cut},
-    {3, dots_7, dots_7_single, blend_7, blend_7_cut}, {3, dots_8, dots_8_single, blend_8, blend_8_cut},
+/* By the number of rows: a whole strip, half a one, one that is cut. */
+static const struct blend_shape {
+    void (*whole)(const strip *s);
+    void (*half)(const strip *s);
+    void (*cut)(const strip *s);
+} BLEND_SHAPES[] = {
+    {blend_1, blend_1_half, blend_1_cut}, {blend_2, blend_2_half, blend_2_cut},
+    {blend_3, blend_3_half, blend_3_cut}, {blend_4, blend_4_half, blend_4_cut},
+    {blend_5, blend_5_half, blend_5_cut}, {blend_6, blend_6_half, blend_6_cut},
 };
 
 static size_t min_of(size_t a, size_t b) {
@@ -203,33 +234,53 @@ static size_t min_of(size_t a, size_t b) {
 static void dots(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
                  const float *w, size_t ldw, float *const *y) {
     for (size_t i = 0; i < rows; i += ROWS) {
-        const struct shape *shape = &SHAPES[min_of(rows - i, ROWS) - 1];
+        const struct dots_shape *shape = &DOTS_SHAPES[min_of(rows - i, ROWS) - 1];
         block b = {.depth = depth, .alpha = alpha, .x = x + i, .ldw = ldw, .y = y + i};
         while (b.at < columns) {
             bool fits = b.at + shape->columns <= columns;
             b.w = w + b.at * ldw;
-            (fits ? shape->dots : shape->dots_single)(&b);
+            (fits ? shape->block : shape->single)(&b);
             b.at += fits ? shape->columns : 1;
         }
     }
 }
 
-static void blend(size_t rows, size_t count, size_t width, const float *const *weights, const float *v,
-                  size_t ldv, float *const *y) {
-    for (size_t i = 0; i < rows; i += ROWS) {
-        const struct shape *shape = &SHAPES[min_of(rows - i, ROWS) - 1];
-        strip s = {.count = count, .weights = weights + i, .ldv = ldv, .y = y + i};
-        while (s.at < width) {
-            bool fits = s.at + STRIP * LANES <= width;
-            s.v = v + s.at;
-            s.width = min_of(width - s.at, LANES);
-            (fits ? shape->blend : shape->blend_cut)(&s);
-            s.at += fits ? STRIP * LANES : s.width;
+/* The width of the next strip where so much is left. */
+static size_t strip_width(size_t left) {
+    if (left >= STRIP * LANES) return STRIP * LANES;
+    if (left >= STRIP / 2 * LANES) return STRIP / 2 * LANES;
+    return min_of(left, LANES);
+}
+
+static void run_strip(size_t rows, const strip *s) {
+    const struct blend_shape *shape = &BLEND_SHAPES[rows - 1];
+    if (s->width == STRIP * LANES)
+        shape->whole(s);
+    else if (s->width == STRIP / 2 * LANES)
+        shape->half(s);
+    else
+        shape->cut(s);
+}
+
+static void blend(size_t rows, const attn_blend *b, bool adds) {
+    for (size_t at = 0, width; at < b->width; at += width) {
+        width = strip_width(b->width - at);
+        for (size_t i = 0; i < rows; i += STRIP_ROWS) {
+            strip s = {.count = b->count,
+                       .weights = b->weights + i * b->weights_stride,
+                       .weights_stride = b->weights_stride,
+                       .v = b->v + at,
+                       .v_stride = b->v_stride,
+                       .y = b->y + i * b->y_stride + at,
+                       .y_stride = b->y_stride,
+                       .adds = adds,
+                       .width = width};
+            run_strip(min_of(rows - i, STRIP_ROWS), &s);
         }
     }
 }
 
-const attn_few_kernels ATTN_FEW_AVX512 = {LINEAR_ROWS, dots, blend};
+const attn_few_kernels ATTN_FEW_AVX512 = {LINEAR_ROWS, SIZE_MAX, dots, blend};
 #else
 /* Nothing to compile for other processors; ISO C wants a declaration. */
 typedef int no_avx512;

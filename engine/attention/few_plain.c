@@ -2,7 +2,7 @@
  * LANES, not by the vector width, so each build gives the same bits. */
 #include "few.h"
 
-enum { LANES = 16, LINEAR_ROWS = 8 };
+enum { LANES = 16, LINEAR_ROWS = 8, BLEND_ROWS = 8 };
 
 static float dot(size_t depth, const float *x, const float *w) {
     float lanes[LANES] = {0};
@@ -25,12 +25,15 @@ static void dots(size_t rows, size_t columns, size_t depth, float alpha, const f
             y[i][j] = alpha * dot(depth, x[i], w + j * ldw);
 }
 
-static void blend(size_t rows, size_t count, size_t width, const float *const *weights, const float *v,
-                  size_t ldv, float *const *y) {
-    for (size_t j = 0; j < count; j++)
-        for (size_t i = 0; i < rows; i++)
-            for (size_t c = 0; c < width; c++)
-                y[i][c] += weights[i][j] * v[j * ldv + c];
+static void blend(size_t rows, const attn_blend *b, bool adds) {
+    for (size_t i = 0; i < rows; i++) {
+        float *y = b->y + i * b->y_stride;
+        for (size_t c = 0; c < b->width && !adds; c++)
+            y[c] = 0;
+        for (size_t j = 0; j < b->count; j++)
+            for (size_t c = 0; c < b->width; c++)
+                y[c] += b->weights[i * b->weights_stride + j] * b->v[j * b->v_stride + c];
+    }
 }
 
-const attn_few_kernels ATTN_FEW_PLAIN = {LINEAR_ROWS, dots, blend};
+const attn_few_kernels ATTN_FEW_PLAIN = {LINEAR_ROWS, BLEND_ROWS, dots, blend};

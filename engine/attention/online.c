@@ -169,9 +169,8 @@ static bool run_fast(online *o) {
     for (size_t index = 0; index < count_tiles(o); index++) {
         key_tile tile = tile_at(o, index);
         learn_tile(o, &tile);
-        attn_gemm(false, o->rows, o->block.plan->value_dim, tile.keys.end - tile.keys.begin, 1, o->scores,
-                  o->scores_stride, tile.v.data, tile.v.stride, index == 0 ? 0 : 1, o->context,
-                  o->context_stride);
+        attn_block_blend(&o->block, (attn_matrix){o->scores, o->scores_stride},
+                         tile.keys.end - tile.keys.begin, tile.v, index > 0, o->context, o->context_stride);
     }
     return divide_rows(o);
 }

@@ -201,13 +201,12 @@ static void compute_context(row_block *b, const head_rows *h) {
                                   context + i * stride);
         }
     else
-        attn_gemm(false, count, dim, keys.end - keys.begin, 1, h->weights + keys.begin, b->width, v.data,
-                  v.stride, 0, context, stride);
-    if (b->at.layer->extra_keys > 0) {
-        v = attn_block_extra_v(&b->at, h->head);
-        attn_gemm(false, count, dim, b->at.layer->extra_keys, 1, h->weights + b->at.sequence->keys, b->width,
-                  v.data, v.stride, 1, context, stride);
-    }
+        attn_block_blend(&b->at, (attn_matrix){h->weights + keys.begin, b->width}, keys.end - keys.begin, v,
+                         false, context, stride);
+    size_t extra = b->at.layer->extra_keys;
+    if (extra > 0)
+        attn_block_blend(&b->at, (attn_matrix){h->weights + b->at.sequence->keys, b->width}, extra,
+                         attn_block_extra_v(&b->at, h->head), true, context, stride);
     if (b->at.layer->wo) return; /* the output projection looks at what comes of it */
     for (size_t i = 0; i < count; i++)
         if (attn_count_not_finite(context + i * stride, dim) > 0) b->finite = false;

@@ -12,10 +12,11 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <time.h>
 
-enum { MAX_WORKERS = 1024 };
+enum { MAX_WORKERS = 1024, LOOK_OUT_NS = 50000 };
 
 typedef struct worker {
     attn_pool *pool;
@@ -27,6 +28,7 @@ struct attn_pool {
     pthread_mutex_t lock;
     pthread_cond_t work; /* the queue may have something, or stopping may be over */
     attn_job *first, *last;
+    atomic_size_t queued;       /* written under the lock */
     atomic_size_t shared_tiles; /* written under the lock */
     size_t live;                /* submitted jobs whose done has not returned */
     bool stopping;
@@ -35,6 +37,7 @@ struct attn_pool {
 };
 
 static void enqueue(attn_pool *pool, attn_job *job) {
+    atomic_fetch_add_explicit(&pool->queued, 1, memory_order_relaxed);
     job->next = NULL;
     if (pool->last)
         pool->last->next = job;
@@ -44,6 +47,7 @@ static void enqueue(attn_pool *pool, attn_job *job) {
 }
 
 static attn_job *dequeue(attn_pool *pool) {
+    atomic_fetch_sub_explicit(&pool->queued, 1, memory_order_relaxed);
     attn_job *job = pool->first;
     pool->first = job->next;
     if (!pool->first) pool->last = NULL;
@@ -116,6 +120,7 @@ static size_t take_kin(attn_pool *pool, const attn_job *job, attn_job *kin[ATTN_
             continue;
         }
         kin[count++] = at;
+        atomic_fetch_sub_explicit(&pool->queued, 1, memory_order_relaxed);
         if (before)
             before->next = next;
         else
@@ -167,6 +172,30 @@ static void run_one_tile(attn_pool *pool, size_t worker_index) {
     run_company(pool, &c, worker_index);
 }
 
+static uint64_t nanoseconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void relax(void) {
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* Looks out for work for a moment before sleeping: being woken takes longer than a stage of a small request does. The
+ * lock is held on entry and return, not meanwhile. */
+static void look_out(attn_pool *pool) {
+    pthread_mutex_unlock(&pool->lock);
+    uint64_t until = nanoseconds() + LOOK_OUT_NS;
+    while (atomic_load_explicit(&pool->queued, memory_order_relaxed) == 0 && nanoseconds() < until)
+        relax();
+    pthread_mutex_lock(&pool->lock);
+}
+
 /* Sleeps until there may be something to do. One worker looks at the clock meanwhile: after a while without work the
  * memory that is kept for the next run goes back. */
 static void wait_for_work(attn_pool *pool, size_t worker_index) {
@@ -190,14 +219,20 @@ static void wait_for_work(attn_pool *pool, size_t worker_index) {
 static void *worker_main(void *argument) {
     worker *self = argument;
     attn_pool *pool = self->pool;
+    bool has_worked = false;
     pthread_mutex_lock(&pool->lock);
     for (;;) {
-        if (pool->first)
+        if (pool->first) {
             run_one_tile(pool, self->index);
-        else if (pool->stopping && pool->live == 0)
+            has_worked = true;
+        } else if (pool->stopping && pool->live == 0) {
             break;
-        else
+        } else if (has_worked) {
+            look_out(pool);
+            has_worked = false;
+        } else {
             wait_for_work(pool, self->index);
+        }
     }
     pthread_mutex_unlock(&pool->lock);
     return NULL;

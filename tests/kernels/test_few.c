@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ROWS = 19, MOST_COLUMNS = 40, MOST_DEPTH = 70 };
+enum { MOST_ROWS = 19, MOST_COLUMNS = 140, MOST_DEPTH = 70 };
 
 /* Exactly `count` floats, so that a sanitizer sees what is read or written behind them. */
 static float *numbers(size_t count, double step) {
@@ -20,8 +20,8 @@ static float *numbers(size_t count, double step) {
     return values;
 }
 
-/* One product of each kind: rows × columns results over a depth; every row of every matrix is a block of its own but for
- * w and v, whose rows lie one behind the other. */
+/* One product of each kind: rows × columns results over a depth. For dot products every row of x and y is memory of its
+ * own; for blends the rows are copied one behind the other. */
 typedef struct product {
     size_t rows, columns, depth;
     float *x[MOST_ROWS], *y[MOST_ROWS], *large;
@@ -53,6 +53,31 @@ static double expected(const product *p, bool is_blend, size_t i, size_t j) {
     return sum;
 }
 
+/* Through matrices of exactly the size; what is added to nothing begins as NaN. */
+static void run_blend(const attn_few_kernels *k, product *p, bool adds) {
+    float *weights = malloc(p->rows * p->depth * sizeof *weights),
+          *y = malloc(p->rows * p->columns * sizeof *y);
+    ck_assert(weights != NULL && y != NULL);
+    for (size_t i = 0; i < p->rows; i++) {
+        memcpy(weights + i * p->depth, p->x[i], p->depth * sizeof *weights);
+        for (size_t c = 0; c < p->columns; c++)
+            y[i * p->columns + c] = adds ? p->y[i][c] : NAN;
+    }
+    const attn_blend b = {.count = p->depth,
+                          .width = p->columns,
+                          .weights = weights,
+                          .weights_stride = p->depth,
+                          .v = p->large,
+                          .v_stride = p->columns,
+                          .y = y,
+                          .y_stride = p->columns};
+    k->blend(p->rows, &b, adds);
+    for (size_t i = 0; i < p->rows; i++)
+        memcpy(p->y[i], y + i * p->columns, p->columns * sizeof *y);
+    free(weights);
+    free(y);
+}
+
 static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_t depth) {
     const attn_few_kernels *k = attn_few_kernels_of(vectors);
     const float alpha = -0.75F;
@@ -61,10 +86,10 @@ static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_
         double worst = 0, want[MOST_ROWS][MOST_COLUMNS];
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
-                want[i][j] = is_blend ? (double)p.y[i][j] + expected(&p, true, i, j)
+                want[i][j] = is_blend ? (rows % 2 == 0 ? (double)p.y[i][j] : 0) + expected(&p, true, i, j)
                                       : (double)alpha * expected(&p, false, i, j);
         if (is_blend)
-            k->blend(rows, depth, columns, (const float *const *)p.x, p.large, columns, p.y);
+            run_blend(k, &p, rows % 2 == 0);
         else
             k->dots(rows, columns, depth, alpha, (const float *const *)p.x, p.large, depth, p.y);
         for (size_t i = 0; i < rows; i++)
@@ -81,7 +106,7 @@ START_TEST(every_shape_of_a_block_is_right) {
     if (!kernels_width(_i, &vectors)) return;
     static const size_t depths[] = {1, 7, 8, 15, 16, 17, 33, 64, 70};
     for (size_t rows = 1; rows <= MOST_ROWS; rows++)
-        for (size_t columns = 1; columns <= MOST_COLUMNS; columns += rows % 2 == 0 ? 3 : 1)
+        for (size_t columns = 1; columns <= MOST_COLUMNS; columns += rows % 2 == 0 ? 7 : 5)
             for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
                 check_shape(vectors, rows, columns, depths[d]);
 }
@@ -114,8 +139,9 @@ START_TEST(nothing_is_done_for_no_rows) {
     if (!kernels_width(_i, &vectors)) return;
     const attn_few_kernels *k = attn_few_kernels_of(vectors);
     k->dots(0, 3, 3, 1, NULL, NULL, 3, NULL);
-    k->blend(0, 3, 3, NULL, NULL, 3, NULL);
+    k->blend(0, &(attn_blend){.count = 3, .width = 3}, true);
     ck_assert_uint_ge(k->linear_rows, ATTN_FEW_QUERIES);
+    ck_assert_uint_ge(k->blend_rows, ATTN_FEW_QUERIES);
 }
 END_TEST
 
@@ -142,16 +168,20 @@ static void run_dots(attn_vectors vectors) {
                                        y);
 }
 
-static void run_blend(attn_vectors vectors) {
-    const float *x[TIMED_ROWS];
-    float *y[TIMED_ROWS];
-    pointers(x, y);
-    attn_few_kernels_of(vectors)->blend(TIMED_ROWS, TIMED_DEPTH, TIMED_COLUMNS, x, timed_large, TIMED_COLUMNS,
-                                        y);
+static void run_blends(attn_vectors vectors) {
+    const attn_blend blend = {.count = TIMED_DEPTH,
+                              .width = TIMED_COLUMNS,
+                              .weights = timed_x[0],
+                              .weights_stride = TIMED_DEPTH,
+                              .v = timed_large,
+                              .v_stride = TIMED_COLUMNS,
+                              .y = timed_y[0],
+                              .y_stride = TIMED_DEPTH};
+    attn_few_kernels_of(vectors)->blend(TIMED_ROWS, &blend, true);
 }
 
 START_TEST(times) {
-    const timed_kernel kernels[] = {{"dots of 128", run_dots}, {"blend of 128", run_blend}};
+    const timed_kernel kernels[] = {{"dots of 128", run_dots}, {"blend of 128", run_blends}};
     kernels_time(kernels, sizeof kernels / sizeof *kernels);
 }
 END_TEST
