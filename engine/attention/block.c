@@ -3,6 +3,7 @@
 
 #include "../blas/blas.h"
 #include "few.h"
+#include "mask.h"
 
 /* The place of the sequence that a tile belongs to. */
 static size_t sequence_of(const attn_run *run, size_t tile) {
@@ -80,6 +81,39 @@ float *attn_block_context(const attn_block *block, size_t head, size_t *stride) 
     *stride = block->layer->heads * dim;
     return block->run->floats + block->plan->at_context +
            (block->place->query_row + block->rows.begin) * *stride + head * dim;
+}
+
+void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
+                       size_t scores_stride) {
+    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->head_dim;
+    float scale = block->request->scale;
+    if (rows > ATTN_FEW_QUERIES) {
+        attn_gemm(true, rows, count, dim, scale, q.data, q.stride, k.data, k.stride, 0, scores,
+                  scores_stride);
+        return;
+    }
+    const float *x[ATTN_FEW_QUERIES];
+    float *y[ATTN_FEW_QUERIES];
+    for (size_t i = 0; i < rows; i++) {
+        x[i] = q.data + i * q.stride;
+        y[i] = scores + i * scores_stride;
+    }
+    attn_few_kernels_in_use()->dots(rows, count, dim, scale, x, k.data, k.stride, y);
+}
+
+static attn_span common_to(attn_span a, attn_span b) {
+    return (attn_span){a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
+}
+
+bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {
+    const attn_sequence *s = block->sequence;
+    if (!s->padding && !s->mask.allow && !s->bias.values) return false;
+    bool rows_are_alike =
+        (!s->mask.allow || s->mask.query_stride == 0) && (!s->bias.values || s->bias.query_stride == 0);
+    if (rows_are_alike) return !attn_mask_sees_any(s, head, block->rows.begin, keys);
+    for (size_t row = block->rows.begin; row < block->rows.end; row++)
+        if (attn_mask_sees_any(s, head, row, common_to(attn_block_row_keys(block, row), keys))) return false;
+    return true;
 }
 
 void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,

@@ -32,6 +32,13 @@ attn_matrix attn_block_extra_k(const attn_block *block, size_t head);
 attn_matrix attn_block_extra_v(const attn_block *block, size_t head);
 float *attn_block_context(const attn_block *block, size_t head, size_t *stride);
 
+/* scores (rows × count) = scale · q (rows × dk) · kᵀ (dk × count), for the rows of the block. */
+void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
+                       size_t scores_stride);
+
+/* Whether no row of the block can see any of these keys of the sequence: they need not be computed. */
+bool attn_block_hides(const attn_block *block, size_t head, attn_span keys);
+
 /* context (rows × dv) (+)= weights (rows × count) · v (count × dv), for the rows of the block. */
 void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,
                       float *context, size_t context_stride);

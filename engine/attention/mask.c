@@ -44,6 +44,18 @@ size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, att
     return allowed;
 }
 
+bool attn_mask_sees_any(const attn_sequence *sequence, size_t head, size_t row, attn_span keys) {
+    row_masks masks = masks_of(sequence, head, row);
+    size_t begin = keys.begin, count = keys.begin < keys.end ? keys.end - keys.begin : 0;
+    /* A library's comparison of each byte with the next is many times as fast as the loop. */
+    if (count > 0 && masks.allow && masks.allow[begin] == 0 &&
+        memcmp(masks.allow + begin, masks.allow + begin + 1, count - 1) == 0)
+        return false;
+    for (size_t j = keys.begin; j < keys.end; j++)
+        if (is_allowed(&masks, j)) return true;
+    return false;
+}
+
 size_t attn_mask_count(const attn_sequence *sequence, size_t head, size_t row, attn_span keys) {
     row_masks masks = masks_of(sequence, head, row);
     if (masks_nothing(&masks)) return keys.end - keys.begin;

@@ -9,6 +9,9 @@
  * leave to the row. Returns how many of them the query may see. */
 size_t attn_mask_row(const attn_sequence *sequence, size_t head, size_t row, attn_span keys, float *scores);
 
+/* Whether the query may see any of them; looks no further than the first. */
+bool attn_mask_sees_any(const attn_sequence *sequence, size_t head, size_t row, attn_span keys);
+
 /* The same count without scores. */
 size_t attn_mask_count(const attn_sequence *sequence, size_t head, size_t row, attn_span keys);
 

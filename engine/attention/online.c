@@ -80,10 +80,14 @@ static key_tile tile_at(const online *o, size_t index) {
     return tile;
 }
 
+/* Whether nothing of a tile needs to be computed. */
+static bool is_hidden(const online *o, const key_tile *t) {
+    return !t->is_extra && attn_block_hides(&o->block, o->head, t->keys);
+}
+
 /* scores (rows × keys) = scale · q (rows × dk) · kᵀ */
 static void compute_scores(const online *o, const key_tile *t) {
-    attn_gemm(true, o->rows, t->keys.end - t->keys.begin, o->block.plan->head_dim, o->block.request->scale,
-              o->q.data, o->q.stride, t->k.data, t->k.stride, 0, o->scores, o->scores_stride);
+    attn_block_scores(&o->block, o->q, t->k, t->keys.end - t->keys.begin, o->scores, o->scores_stride);
 }
 
 /* The keys of a tile in a row's reach, counted from the tile's first. */
@@ -165,13 +169,16 @@ static bool divide_rows(const online *o) {
 
 static bool run_fast(online *o) {
     begin_pass(o);
-    if (count_tiles(o) == 0) clear_context(o);
+    bool adds = false; /* the context holds something */
     for (size_t index = 0; index < count_tiles(o); index++) {
         key_tile tile = tile_at(o, index);
+        if (is_hidden(o, &tile)) continue;
         learn_tile(o, &tile);
         attn_block_blend(&o->block, (attn_matrix){o->scores, o->scores_stride},
-                         tile.keys.end - tile.keys.begin, tile.v, index > 0, o->context, o->context_stride);
+                         tile.keys.end - tile.keys.begin, tile.v, adds, o->context, o->context_stride);
+        adds = true;
     }
+    if (!adds) clear_context(o);
     return divide_rows(o);
 }
 
@@ -193,12 +200,12 @@ static void run_carefully(online *o) {
     begin_pass(o);
     for (size_t index = 0; index < count_tiles(o); index++) {
         key_tile tile = tile_at(o, index);
-        learn_tile(o, &tile);
+        if (!is_hidden(o, &tile)) learn_tile(o, &tile);
     }
     clear_context(o);
     for (size_t index = 0; index < count_tiles(o); index++) {
         key_tile tile = tile_at(o, index);
-        weigh_tile(o, &tile);
+        if (!is_hidden(o, &tile)) weigh_tile(o, &tile);
     }
 }
 

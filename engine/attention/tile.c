@@ -93,16 +93,33 @@ static head_rows make_head(const row_block *b, size_t head) {
     return h;
 }
 
-/* scores (r × w) = scale · q (r × dk) · kᵀ, for the keys in reach and the layer's own. */
+/* The next keys in reach from `from` on that are computed as one: all where there are no masks; else up to
+ * ATTN_ONLINE_KEYS, so that those which no row sees can be left out. Empty: there are no more. */
+static attn_span next_keys(const row_block *b, size_t head, size_t from) {
+    const attn_sequence *s = b->at.sequence;
+    attn_span keys = {from, b->at.keys.end};
+    if (!s->padding && !s->mask.allow && !s->bias.values) return keys;
+    while (keys.begin < keys.end) {
+        size_t rest = b->at.keys.end - keys.begin;
+        keys.end = keys.begin + (rest < ATTN_ONLINE_KEYS ? rest : ATTN_ONLINE_KEYS);
+        if (!attn_block_hides(&b->at, head, keys)) return keys;
+        keys = (attn_span){keys.end, b->at.keys.end};
+    }
+    return keys;
+}
+
+/* scores (r × w) = scale · q (r × dk) · kᵀ, for the keys in reach and the layer's own. What no row sees stays as it is
+ * and is masked later. */
 static void compute_scores(const row_block *b, const head_rows *h) {
-    size_t rows = b->at.rows.end - b->at.rows.begin, dim = b->at.plan->head_dim;
     attn_matrix q = attn_block_q(&b->at, h->head), k = attn_block_k(&b->at, h->head);
-    attn_gemm(true, rows, b->at.keys.end - b->at.keys.begin, dim, b->at.request->scale, q.data, q.stride,
-              k.data + b->at.keys.begin * k.stride, k.stride, 0, h->weights + b->at.keys.begin, b->width);
-    if (b->at.layer->extra_keys == 0) return;
-    k = attn_block_extra_k(&b->at, h->head);
-    attn_gemm(true, rows, b->at.layer->extra_keys, dim, b->at.request->scale, q.data, q.stride, k.data,
-              k.stride, 0, h->weights + b->at.sequence->keys, b->width);
+    for (attn_span keys = next_keys(b, h->head, b->at.keys.begin); keys.begin < keys.end;
+         keys = next_keys(b, h->head, keys.end)) {
+        attn_matrix from = {k.data + keys.begin * k.stride, k.stride};
+        attn_block_scores(&b->at, q, from, keys.end - keys.begin, h->weights + keys.begin, b->width);
+    }
+    if (b->at.layer->extra_keys > 0)
+        attn_block_scores(&b->at, q, attn_block_extra_k(&b->at, h->head), b->at.layer->extra_keys,
+                          h->weights + b->at.sequence->keys, b->width);
 }
 
 static void fill(float *row, size_t begin, size_t end, float value) {
@@ -187,22 +204,33 @@ static void finish_row(row_block *b, const head_rows *h, size_t row) {
         add_to_mean(b, row, weights);
 }
 
+/* The part of some keys in the context. */
+static void add_values(const row_block *b, const head_rows *h, attn_span keys, float *context, size_t stride,
+                       bool adds) {
+    size_t dim = b->at.plan->value_dim, rows = b->at.rows.end - b->at.rows.begin;
+    attn_matrix v = attn_block_v(&b->at, h->head), weights = {h->weights + keys.begin, b->width};
+    v.data += keys.begin * v.stride;
+    if (!atomic_load_explicit(&b->at.run->values_not_finite, memory_order_relaxed)) {
+        attn_block_blend(&b->at, weights, keys.end - keys.begin, v, adds, context, stride);
+        return;
+    }
+    for (size_t i = 0; i < rows; i++) {
+        if (!adds) memset(context + i * stride, 0, dim * sizeof *context);
+        attn_block_add_values(&b->at, weights.data + i * b->width, keys.end - keys.begin, v,
+                              context + i * stride);
+    }
+}
+
 /* context (r × dv) = weights (r × w) · v (w × dv), written to its head's columns. */
 static void compute_context(row_block *b, const head_rows *h) {
-    const attn_span rows = b->at.rows, keys = b->at.keys;
-    size_t dim = b->at.plan->value_dim, count = rows.end - rows.begin, stride;
+    size_t dim = b->at.plan->value_dim, count = b->at.rows.end - b->at.rows.begin, stride;
     float *context = attn_block_context(&b->at, h->head, &stride);
-    attn_matrix v = attn_block_v(&b->at, h->head);
-    v.data += keys.begin * v.stride;
-    if (atomic_load_explicit(&b->at.run->values_not_finite, memory_order_relaxed))
-        for (size_t i = 0; i < count; i++) {
-            memset(context + i * stride, 0, dim * sizeof *context);
-            attn_block_add_values(&b->at, h->weights + i * b->width + keys.begin, keys.end - keys.begin, v,
-                                  context + i * stride);
-        }
-    else
-        attn_block_blend(&b->at, (attn_matrix){h->weights + keys.begin, b->width}, keys.end - keys.begin, v,
-                         false, context, stride);
+    bool adds = false; /* the context holds something */
+    for (attn_span keys = next_keys(b, h->head, b->at.keys.begin); keys.begin < keys.end || !adds;
+         keys = next_keys(b, h->head, keys.end)) {
+        add_values(b, h, keys, context, stride, adds);
+        adds = true;
+    }
     size_t extra = b->at.layer->extra_keys;
     if (extra > 0)
         attn_block_blend(&b->at, (attn_matrix){h->weights + b->at.sequence->keys, b->width}, extra,
