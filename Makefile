@@ -77,7 +77,7 @@ PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
 
 # Libraries that tests preload into the daemon.
 SHIMS   := $(patsubst tests/support/shim/%.c,$(OUT)/shim/%.so,$(sort $(wildcard tests/support/shim/*.c)))
-SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c)))
+SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c tests/oracle/*.c)))
 suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
 SUITES  := $(sort $(foreach kind,unit kernels golden torture api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
 

@@ -44,7 +44,7 @@ const cfg_row cfg_rows[] = {
     {CFG_KIND_BYTES, "limits.max_body", "--max-body", "ATTND_MAX_BODY", "256MiB", AT(max_body), 1, MANY_BYTES, NULL,
      "BYTES", "largest request body"},
     {CFG_KIND_BYTES, "limits.max_json", "--max-json", "ATTND_MAX_JSON", "4MiB", AT(max_json), 1, MANY_BYTES, NULL,
-     "BYTES", "most that the names and strings of a JSON body may take, its tensors not counted"},
+     "BYTES", "most that a JSON body may have outside its tensors"},
     {CFG_KIND_BYTES, "limits.max_swallow", "--max-swallow", "ATTND_MAX_SWALLOW", "64MiB", AT(max_swallow), 0, MANY_BYTES, NULL,
      "BYTES", "how much of a refused body beyond max-body is still read, so that the client reads the refusal"},
     {CFG_KIND_BYTES, "limits.memory", "--memory", "ATTND_MEMORY", "0", AT(memory), 0, MANY_BYTES, NULL, "BYTES",

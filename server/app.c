@@ -80,7 +80,6 @@ static attn_code open_engine(srv_app *app, attn_error *error) {
     attn_workspaces_keep(memory / KEPT_PART, KEPT_IDLE_MS);
     service->budget = &app->memory;
     service->compute_ms = app->settings->compute;
-    service->max_json = app->settings->max_json;
     service->models = srv_models_new();
     if (!service->models)
         return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the list of models");
@@ -167,6 +166,7 @@ attn_code srv_app_listen(srv_app *app, srv_keys *keys, attn_error *error) {
         .address_count = settings->listen_count,
         .max_connections = app->site.max_connections,
         .max_body = settings->max_body,
+        .max_json = settings->max_json,
         .max_swallow = settings->max_swallow,
         .max_running = settings->max_waiting + workers,
         .workers = workers,

@@ -19,10 +19,11 @@ struct srv_job {
     srv_done *done;
     void *context;
     srv_request request;
-    bool waits; /* counted in the service's `waiting` */
+    size_t held; /* bytes of the service's budget, once the decoder is gone */
+    bool waits;  /* counted in the service's `waiting` */
 
     attn_job decoding; /* one tile */
-    size_t decoded;    /* bytes that were held for it; the ask lies within */
+    size_t decoded;    /* bytes that the ask takes */
     srv_ask *ask;
     const attn_model *model;
     size_t layer_index;
@@ -87,45 +88,22 @@ static bool reserve(srv_job *job, size_t need, const char *what, const char *adv
                                "%s needs up to %zu bytes; the limit is %zu (setting limits.memory)%s", what,
                                need, budget->limit, advice);
     }
-    if (srv_budget_change(budget, &job->request.held, need)) return true;
+    if (srv_budget_change(budget, &job->held, need)) return true;
     srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                     "%s needs up to %zu bytes; other requests hold %zu of %zu at this moment", what, need,
-                    srv_budget_taken(budget) - job->request.held, budget->limit);
+                    srv_budget_taken(budget) - job->held, budget->limit);
     problem->retry_after = 1;
     return false;
 }
 
-/* More memory for a body that is being read. */
-static bool hold(void *context, size_t bytes, srv_problem *problem) {
-    (void)problem; /* the job's own */
-    srv_job *job = context;
-    size_t need;
-    if (!attn_size_add(job->request.held, bytes, &need)) need = SIZE_MAX;
-    if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
-    job->decoded = need;
-    return true;
-}
-
+/* What the decoder holds is the job's from then on. */
 static bool decode(srv_job *job) {
-    srv_request *request = &job->request;
-    const srv_codec *takes = request->takes;
-    srv_problem *problem = &job->answer.problem;
-    srv_source source = {.body = request->body,
-                         .size = request->size,
-                         .query = request->query,
-                         .query_size = request->query_size,
-                         .gives = request->gives,
-                         .hold = hold,
-                         .holder = job};
-    size_t need;
-    if (!takes->measure(&source, job->service->max_json, problem)) return false;
-    if (!attn_size_add(source.memory, source.size, &need)) need = SIZE_MAX;
-    if (!reserve(job, need, "reading this body", "; fewer numbers need less")) return false;
-    job->decoded = need;
-    bool decoded = takes->decode(&source, &job->ask, problem);
-    if (takes->keeps_body) return decoded;
-    free(request->body);
-    request->body = NULL;
+    srv_decoder *decoder = job->request.decoder;
+    const srv_source source = {
+        .query = job->request.query, .query_size = job->request.query_size, .gives = job->request.gives};
+    bool decoded = srv_decoder_end(decoder, &source, &job->ask, &job->answer.problem);
+    job->request.decoder = NULL;
+    job->held = job->decoded = srv_decoder_close(decoder);
     return decoded;
 }
 
@@ -181,7 +159,7 @@ static bool plan(srv_job *job) {
     if (job->request.packs != SRV_CODING_IDENTITY &&
         (!attn_size_mul(sending, 2, &sending) || !attn_size_add(sending, SRV_SQUEEZE_BYTES, &sending)))
         sending = SIZE_MAX;
-    if (!attn_size_add(job->request.held, job->plan.bytes, &need) || !attn_size_add(need, sending, &need))
+    if (!attn_size_add(job->held, job->plan.bytes, &need) || !attn_size_add(need, sending, &need))
         need = SIZE_MAX;
     job->figures = (srv_plan_figures){
         .bytes = need, .answer = srv_cost_of_answer(ask, &job->plan), .limit = job->service->budget->limit};
@@ -236,11 +214,9 @@ static void prepare(void *context, size_t tile, size_t worker) {
  * itself stays in place until `done` returns, for those who cancel. */
 static void finish(srv_job *job) {
     attn_run_free(job->run);
-    if (!job->ask_is_sent) {
-        srv_ask_free(job->ask);
-        free(job->request.body);
-    }
-    srv_budget_change(job->service->budget, &job->request.held, 0);
+    if (!job->ask_is_sent) srv_ask_free(job->ask);
+    srv_decoder_free(job->request.decoder);
+    srv_budget_change(job->service->budget, &job->held, 0);
     pthread_mutex_lock(&job->lock);
     job->phase = JOB_OVER;
     if (job->reason != SRV_NO_PROBLEM) atomic_fetch_sub(&job->service->stopped, 1);
@@ -267,15 +243,13 @@ static void encoded(void *context, bool is_sound) {
 /* What the answer's tensors lie in. */
 typedef struct result {
     attn_run *run;
-    srv_ask *ask; /* NULL, like the body that it may look into: nothing lies there */
-    char *body;
+    srv_ask *ask; /* NULL: nothing lies there */
 } result;
 
 static void free_result(void *payload) {
     result *lent = payload;
     attn_run_free(lent->run);
     srv_ask_free(lent->ask);
-    free(lent->body);
     free(lent);
 }
 
@@ -291,7 +265,6 @@ static result *lend(srv_job *job, size_t *bytes) {
         attn_layer_is_parameter_free(request->layer) && (request->want & ATTN_WANT_PROJECTIONS);
     if (!job->ask_is_sent) return lent;
     lent->ask = job->ask;
-    lent->body = job->request.body;
     *bytes += job->decoded;
     return lent;
 }
@@ -314,7 +287,7 @@ static bool send(srv_job *job, srv_parts *parts) {
                                       .payload = lent,
                                       .payload_bytes = bytes,
                                       .free_payload = free_result};
-    if (srv_stream_start(&source, &job->request.held, encoded, job, &job->answer.stream)) return true;
+    if (srv_stream_start(&source, &job->held, encoded, job, &job->answer.stream)) return true;
     if (lent) free_result(lent);
     return false;
 }

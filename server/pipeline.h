@@ -1,8 +1,9 @@
-/* One request's story in call order: body → decode → find model and layer → bind → plan → reserve → run →
+/* One request's story in call order: feed → decode → find model and layer → bind → plan → reserve → run →
  * encode. Read this first. It knows no HTTP library: the daemon and `attnd run` go through the same code, so
  * both give the same bytes.
  *
- *   any thread   srv_pipeline_start     hands the body over and returns at once
+ *   any thread   srv_decoder_feed       takes the body as it comes, piece by piece
+ *   any thread   srv_pipeline_start     hands the decoder over and returns at once
  *   worker       decode … plan          one tile of the pool
  *   workers      run                    the engine's tiles
  *   worker       encode                 lists what the answer consists of; from here on a 200 stands
@@ -11,7 +12,7 @@
 #define SRV_PIPELINE_H
 
 #include "engine/engine.h"
-#include "server/codec/codec.h"
+#include "server/codec/decoder.h"
 #include "server/jobs/budget.h"
 #include "server/jobs/stream.h"
 #include "server/models.h"
@@ -26,7 +27,6 @@ typedef struct srv_service {
     srv_models *models;
     attn_pool *pool;
     srv_budget *budget;    /* bytes that requests may hold together */
-    size_t max_json;       /* bytes of a body outside its tensors; 0: no limit */
     size_t compute_ms;     /* the longest that a request may take from its last byte on; 0: no limit */
     atomic_size_t waiting; /* requests that no worker has begun with */
     atomic_size_t stopped; /* requests that were told to stop and have not ended */
@@ -40,11 +40,9 @@ typedef struct srv_timing {
 
 /* What is asked. */
 typedef struct srv_request {
-    const srv_codec *takes, *gives; /* what the body and the answer are written in */
-    srv_coding packs;               /* how the answer may be compressed */
-    char *body;                     /* malloc'ed, `size` bytes */
-    size_t size;
-    size_t held;       /* bytes of the service's budget that its reader took for the body */
+    srv_decoder *decoder;   /* has had the whole body */
+    const srv_codec *gives; /* what the answer is written in */
+    srv_coding packs;       /* how it may be compressed */
     const char *query; /* what stands behind the target's '?' (NULL: nothing); stays until `done` is called */
     size_t query_size;
 } srv_request;
@@ -62,8 +60,8 @@ typedef struct srv_job srv_job;
 /* Called once on a worker; owns answer->stream from then on. The job is gone when it returns. */
 typedef void srv_done(void *context, srv_answer *answer);
 
-/* Starts an attention request. Takes over its body and what is held for it; they go back with the job. NULL
- * without memory: done is not called and both are still the caller's. */
+/* Starts an attention request. Takes over its decoder, which goes with the job. NULL without memory: done is not
+ * called and the decoder is still the caller's. */
 srv_job *srv_pipeline_start(srv_service *service, const srv_request *request, srv_done *done, void *context);
 
 /* Work ends between tiles, for the reason given (SRV_CLIENT_GONE, SRV_DRAINING, SRV_DEADLINE; the first one counts);

@@ -9,41 +9,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Reads a whole file, "-" being standard input, of at most `limit` bytes; false after a complaint. */
-static bool read_request(const char *path, size_t limit, char **out, size_t *size) {
+/* Opens a file, "-" being standard input; NULL after a complaint. */
+static FILE *open_request(const char *path) {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
-    if (!file) {
-        fprintf(stderr, "attnd run: %s: %s\n", path, strerror(errno));
-        return false;
-    }
-    size_t used = 0, capacity = 0;
-    char *data = NULL;
+    if (!file) fprintf(stderr, "attnd run: %s: %s\n", path, strerror(errno));
+    return file;
+}
+
+/* Feeds it to the decoder; false with a problem, or with none after a complaint. */
+static bool read_request(FILE *file, const cfg_settings *settings, srv_decoder *decoder,
+                         srv_problem *problem) {
+    char piece[32 << 10];
     const char *complaint = NULL;
-    for (;;) {
-        if (used == capacity) {
-            capacity = capacity ? 2 * capacity : 65536;
-            char *more = realloc(data, capacity);
-            if (!more) {
-                complaint = "no memory for it";
-                break;
-            }
-            data = more;
-        }
-        size_t got = fread(data + used, 1, capacity - used, file);
+    size_t used = 0, got;
+    while (!complaint && (got = fread(piece, 1, sizeof piece, file)) > 0) {
         used += got;
-        if (used > limit) complaint = "longer than the setting limits.max_body";
-        if (got == 0 && ferror(file)) complaint = "cannot be read";
-        if (got == 0 || complaint) break;
+        if (used > settings->max_body)
+            complaint = "longer than the setting limits.max_body";
+        else if (!srv_decoder_feed(decoder, piece, got, problem))
+            return false;
     }
-    if (file != stdin) fclose(file);
-    if (complaint) {
-        fprintf(stderr, "attnd run: %s: %s\n", path, complaint);
-        free(data);
-        return false;
-    }
-    *out = data;
-    *size = used;
-    return true;
+    if (!complaint && ferror(file)) complaint = "cannot be read";
+    if (complaint) fprintf(stderr, "attnd run: %s: %s\n", settings->arguments[0], complaint);
+    return !complaint;
 }
 
 /* What this thread waits for: the answer, and then each stretch of it. */
@@ -88,9 +76,7 @@ static bool print_stream(waiting *wait) {
     return fflush(stdout) == 0;
 }
 
-static int print_answer(waiting *wait) {
-    const srv_problem *problem = &wait->answer.problem;
-    if (problem->id == SRV_NO_PROBLEM) return print_stream(wait) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+static int print_problem(const srv_problem *problem) {
     size_t size;
     char *document = srv_problem_document(problem, NULL, &size);
     fprintf(stderr, "%s\n", document ? document : problem->detail);
@@ -98,26 +84,39 @@ static int print_answer(waiting *wait) {
     return SRV_EXIT_FAILED;
 }
 
-/* Takes the body over. */
-static int run(srv_app *app, char *body, size_t size) {
-    attn_error error = {0};
-    if (srv_app_load_models(app, &error) != ATTN_OK) {
-        fprintf(stderr, "attnd run: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
-        free(body);
-        return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
-    }
+static int ask(srv_app *app, const srv_request *request) {
     waiting wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
-    const srv_codec *format = srv_codec_of_body(&srv_codecs_attention, NULL);
-    const srv_request request = {.takes = format, .gives = format, .body = body, .size = size};
-    if (!srv_pipeline_start(&app->site.service, &request, answered, &wait)) {
+    if (!srv_pipeline_start(&app->site.service, request, answered, &wait)) {
         fputs("attnd run: no memory\n", stderr);
-        free(body);
+        srv_decoder_free(request->decoder);
         return SRV_EXIT_FAILED;
     }
     await(&wait);
-    int code = print_answer(&wait);
+    if (wait.answer.problem.id != SRV_NO_PROBLEM) return print_problem(&wait.answer.problem);
+    int code = print_stream(&wait) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
     srv_stream_close(wait.answer.stream);
     return code;
+}
+
+static int run(srv_app *app, FILE *file) {
+    attn_error error = {0};
+    if (srv_app_load_models(app, &error) != ATTN_OK) {
+        fprintf(stderr, "attnd run: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
+        return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
+    }
+    const srv_codec *format = srv_codec_of_body(&srv_codecs_attention, NULL);
+    srv_decoder *decoder = srv_decoder_new(format, &app->memory, app->settings->max_json);
+    srv_problem problem = {0};
+    if (!decoder) {
+        fputs("attnd run: no memory\n", stderr);
+        return SRV_EXIT_FAILED;
+    }
+    if (read_request(file, app->settings, decoder, &problem)) {
+        const srv_request request = {.decoder = decoder, .gives = format};
+        return ask(app, &request);
+    }
+    srv_decoder_free(decoder);
+    return problem.id == SRV_NO_PROBLEM ? SRV_EXIT_FAILED : print_problem(&problem);
 }
 
 int srv_cli_run(int argc, char **argv) {
@@ -128,21 +127,20 @@ int srv_cli_run(int argc, char **argv) {
     settings.log_level = CFG_LOG_ERROR;
     attn_error error = {0};
     srv_app app = {0};
-    char *body = NULL;
-    size_t size = 0;
+    FILE *file = NULL;
     if (settings.argument_count == 0) {
         fputs("attnd run: no request; takes a file, or '-' for standard input\n", stderr);
         code = SRV_EXIT_USAGE;
-    } else if (!read_request(settings.arguments[0], settings.max_body, &body, &size)) {
+    } else if (!(file = open_request(settings.arguments[0]))) {
         code = SRV_EXIT_FAILED;
     } else if (srv_app_open(&settings, &app, &error) != ATTN_OK) {
         fprintf(stderr, "attnd run: %s\n", error.text);
-        free(body);
         code = SRV_EXIT_FAILED;
     } else {
-        code = run(&app, body, size);
+        code = run(&app, file);
         srv_app_close(&app);
     }
+    if (file && file != stdin) fclose(file);
     cfg_settings_done(&settings);
     return code;
 }

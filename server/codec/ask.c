@@ -18,6 +18,11 @@ srv_ask *srv_ask_new(void) {
     return ask;
 }
 
+bool srv_ask_take(srv_ask *ask, size_t bytes) {
+    srv_share *share = ask->storage->share;
+    return share == NULL || srv_share_take(share, bytes, &ask->problem);
+}
+
 void srv_ask_warn(srv_ask *ask, const char *hint) {
     if (ask->warning_count < SRV_MAX_WARNINGS) ask->warnings[ask->warning_count++] = hint;
 }
@@ -243,6 +248,8 @@ void srv_ask_free(srv_ask *ask) {
     grid_done(&storage->padding);
     grid_done(&storage->mask);
     grid_done(&storage->bias);
+    for (size_t i = 0; i < SRV_KEPT_BUFFERS; i++)
+        srv_buffer_done(storage->kept + i, NULL);
     free(storage->sequences);
     free(storage->lengths.list);
     free(storage->context_lengths.list);

@@ -3,6 +3,7 @@
 #define SRV_CODEC_ASK_STORAGE_H
 
 #include "ask.h"
+#include "buffer.h"
 
 #include <stdint.h>
 
@@ -39,7 +40,13 @@ typedef struct srv_lengths {
     size_t count, sum;
 } srv_lengths;
 
+/* Memory that a decoder hands over, in which tensors lie. */
+enum { SRV_KEPT_BUFFERS = 8 };
+
 struct srv_ask_storage {
+    const struct srv_capture *captures; /* tensors of a JSON body, while it is read; NULL: it is no such */
+    srv_share *share; /* what is allocated while decoding is taken from it; NULL: nobody counts */
+    srv_buffer kept[SRV_KEPT_BUFFERS];
     json_t *query;                 /* the options that came from the query, by name; NULL: none did */
     json_t *metadata;              /* those that came from a binary body's __metadata__, likewise */
     const struct srv_named *named; /* tensors of a binary body, while it is read; NULL: none */
@@ -56,6 +63,9 @@ struct srv_ask_storage {
 /* An ask for the default model's first layer with the default results, and nothing else; NULL
  * without memory. */
 srv_ask *srv_ask_new(void);
+
+/* Before `bytes` more are allocated. False with a problem in the ask. */
+bool srv_ask_take(srv_ask *ask, size_t bytes);
 
 /* Adds a hint for the client: one line, static storage. */
 void srv_ask_warn(srv_ask *ask, const char *hint);

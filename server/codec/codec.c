@@ -18,8 +18,7 @@ static const char *const json_also[] = {"text/plain", "application/x-www-form-ur
 static const srv_codec attention[] = {
     {.type = "application/json",
      .also = json_also,
-     .measure = srv_json_measure,
-     .decode = srv_json_decode,
+     .open = srv_json_decoder,
      .settle = srv_json_settle,
      .cost = srv_cost_of_sending,
      .encode = srv_json_encode},
@@ -65,8 +64,12 @@ _Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_
 
 const srv_codecs srv_codecs_attention = {attention, sizeof attention / sizeof *attention};
 
+bool srv_codec_is_read(const srv_codec *codec) {
+    return codec->open != NULL || codec->decode != NULL;
+}
+
 static bool reads(const srv_codec *codec, const char *content_type) {
-    if (codec->decode == NULL) return false;
+    if (!srv_codec_is_read(codec)) return false;
     if (srv_media_is(content_type, codec->type)) return true;
     for (const char *const *also = codec->also; also != NULL && *also != NULL; also++)
         if (srv_media_is(content_type, *also)) return true;
@@ -118,7 +121,7 @@ void srv_codecs_read(const srv_codecs *codecs, char *out, size_t size) {
     list to = {out, size, 0, NULL};
     for (size_t i = 0; i < codecs->count; i++) {
         const srv_codec *codec = codecs->rows + i;
-        if (codec->decode == NULL) continue;
+        if (!srv_codec_is_read(codec)) continue;
         add(&to, codec->type);
         for (const char *const *also = codec->also; also != NULL && *also != NULL; also++)
             add(&to, *also);

@@ -6,21 +6,20 @@
 
 #include "ask.h"
 #include "parts.h"
+#include "server/jobs/share.h"
 
 typedef struct srv_codec srv_codec;
+typedef struct srv_decoder srv_decoder;
 
 /* A request as it came. */
 typedef struct srv_source {
-    const char *body;
+    const char *body; /* whole, for formats that are read so */
     size_t size;
     const char *query; /* what stands behind the target's '?'; NULL: nothing */
     size_t query_size;
     size_t memory;          /* bytes that decoding may take beside the body: `measure` tells, they are held */
     const srv_codec *gives; /* the answer's format, whose parameters the query may name; NULL: none */
-    /* For decoders that learn only as they read what they need: holds so many bytes more, or says why not. NULL:
-     * nobody counts. */
-    bool (*hold)(void *holder, size_t bytes, srv_problem *problem);
-    void *holder;
+    srv_share *share;       /* where they take what they learn only as they read that they need */
 } srv_source;
 
 /* A finished run, and whose it is. */
@@ -31,14 +30,17 @@ typedef struct srv_outcome {
     const attn_run *run;
 } srv_outcome;
 
-/* One row. A format that is read has measure and decode, one that is written has cost and encode. All run on
- * workers. */
+/* One row. A format that is read has `open`, or measure and decode; one that is written has cost and encode. All but
+ * `open` run on workers. */
 struct srv_codec {
     const char *type;        /* its media type */
     const char *sent_as;     /* the Content-Type of answers, where it says more; NULL: `type` */
     const char *const *also; /* Content-Types that are read likewise, ended by NULL; NULL: none */
 
-    /* Sets source->memory before anything of that size is allocated. `max_text`: the most bytes of a body
+    /* Makes a decoder that reads piece by piece (decoder.h); NULL without memory. */
+    srv_decoder *(*open)(size_t max_text);
+
+    /* Of a whole body: sets source->memory before anything of that size is allocated. `max_text`: the most bytes of a body
      * outside its tensors, 0: any. */
     bool (*measure)(srv_source *source, size_t max_text, srv_problem *problem);
     /* Body and query → ask. False, with *out untouched, where the body is not of this format or without
@@ -70,6 +72,8 @@ enum { SRV_MAX_CODECS = 16 }; /* rows of a table */
 
 extern const srv_codecs srv_codecs_attention;
 
+/* Whether bodies may be of this format. */
+bool srv_codec_is_read(const srv_codec *codec);
 /* The format of a body with this Content-Type (NULL or "": the default); NULL where none is read so. */
 const srv_codec *srv_codec_of_body(const srv_codecs *codecs, const char *content_type);
 /* The format whose answers have this parameter in their query; NULL where none does. */

@@ -1,19 +1,18 @@
-/* JSON in and out (docs: the HTTP contract, 2.1 and 2.2). Runs on workers: never on an HTTP thread. */
+/* JSON in and out (docs: the HTTP contract, 2.1 and 2.2). Feeding a decoder is an HTTP thread's, all else runs on
+ * workers. */
 #ifndef SRV_CODEC_JSON_H
 #define SRV_CODEC_JSON_H
 
 #include "codec.h"
 
-/* How much the tree of a body and the tensors read from it take at most; refuses more than `max_text` bytes of
- * names and strings, which no tensor needs. */
-bool srv_json_measure(srv_source *source, size_t max_text, srv_problem *problem);
-
 /* Reads a body and the request's query, in which every option of one value or a list can stand, those of
- * `return` by their own names. False, with *out untouched, where the body is no JSON object: SRV_BAD_JSON with
- * the byte offset, also a number that not even a double holds (SRV_OUT_OF_RANGE), or without memory. What is
- * wrong inside the object is kept in the ask, with its JSON Pointer or parameter, for srv_ask_bind to tell
- * once model and layer are known to exist. */
-bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *problem);
+ * `return` by their own names (decoder.h). What is no JSON object is SRV_BAD_JSON with the byte offset, also a number
+ * that not even a double holds (SRV_OUT_OF_RANGE), or SRV_WRONG_TYPE. What is wrong inside the object is kept in the
+ * ask, with its JSON Pointer or parameter, for srv_ask_bind to tell once model and layer are known to exist.
+ *
+ * Tensors are read as they come and nothing else is kept of them; a text of at most `max_text` bytes (0: any) outside
+ * them waits for the end. */
+srv_decoder *srv_json_decoder(size_t max_text);
 
 /* Lists the answer as one JSON object, members in the contract's order. shape.keys counts the
  * request's own keys; the layer's extra ones are `extra_keys`, which like `rows_without_keys` is there when

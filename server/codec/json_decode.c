@@ -1,19 +1,28 @@
 /* JSON body and query → ask. The table of fields drives everything: what is read and in which order, and what
  * belongs to the contract but is not served yet.
  *
- * The text is read by Jansson; tensors become packed floats and its tree is gone before this returns, except
- * for the labels, which are passed through, and the query's options, which tell where an error lies. Runs on
- * workers. Any text whatever gives an ask or a problem. */
+ * The scanner takes the tensors out as the body comes (json_scan.h); the text that is left is read by Jansson at the
+ * end, and its tree is gone before that returns, except for the labels, which are passed through, and the query's
+ * options, which tell where an error lies. Any text whatever gives an ask or a problem. */
 #include "json.h"
+
+#include "decoder.h"
 
 #include "json_fields.h"
 #include "json_memory.h"
 #include "json_query.h"
+#include "json_tensor.h"
 #include "named_tensors.h"
 #include "server/jobs/cost.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+
+typedef struct json_decoder {
+    srv_decoder base;
+    srv_scan scan;
+} json_decoder;
 
 /* What the client gave for one field, from the body or the query; NULL: nothing, or null. */
 static json_t *given(const srv_ask *ask, const json_t *object, const srv_field *field) {
@@ -68,11 +77,20 @@ static bool check_served(const srv_field *table, const json_t *object, const srv
     return true;
 }
 
+static bool take_tensors(const srv_field *field, srv_ask *ask, json_t *value, const srv_place *place) {
+    srv_json_tensors from = {value, srv_capture_of(ask->storage->captures, field->name)};
+    srv_given given = {0};
+    if (!srv_json_tensors_of(&from, &given.tensors)) {
+        if (json_is_array(value))
+            given.nest = &from.capture->nest;
+        else
+            given.other = value;
+    }
+    return field->take(ask, &given, place);
+}
+
 static bool set_field(const srv_field *field, srv_ask *ask, json_t *value, const srv_place *place) {
-    if (field->take == NULL) return field->set(ask, value, place);
-    srv_given tensors = {0};
-    if (!srv_json_tensors(value, &tensors.tensors)) tensors.nested = value;
-    return field->take(ask, &tensors, place);
+    return field->take == NULL ? field->set(ask, value, place) : take_tensors(field, ask, value, place);
 }
 
 static bool set_fields(const srv_field *table, size_t count, srv_ask *ask, const json_t *object,
@@ -122,10 +140,21 @@ void srv_json_read_members(srv_ask *ask, json_t *root, const srv_problem *query_
     if (set_fields(srv_fields + SRV_NAMING_FIELDS, SIZE_MAX, ask, root, NULL)) srv_json_check_together(ask);
 }
 
-/* Jansson's error as ours: by its code where its text would not help, else its text. */
-static bool fail_text(const json_error_t *error, srv_problem *problem) {
+static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
     char offset[24];
-    snprintf(offset, sizeof offset, "%d", error->position < 0 ? 0 : error->position);
+    snprintf(offset, sizeof offset, "%zu", scan->nul);
+    return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
+                           "not JSON: a NUL character outside strings");
+}
+
+/* Jansson's error as ours: by its code where its text would not help, else its text. */
+static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_problem *problem) {
+    char offset[24];
+    size_t position = error->position < 0 ? 0 : (size_t)error->position;
+    if (scan->nul != SIZE_MAX && position >= scan->text.size) return fail_nul(scan, problem);
+    /* A byte that is no UTF-8 is not read; anything else is told behind its end. */
+    bool is_next = json_error_code(error) == json_error_invalid_utf8;
+    snprintf(offset, sizeof offset, "%zu", srv_scan_offset(scan, position, is_next));
     switch (json_error_code(error)) {
     case json_error_stack_overflow:
         return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
@@ -138,64 +167,98 @@ static bool fail_text(const json_error_t *error, srv_problem *problem) {
     }
 }
 
-static json_t *read_text(const srv_source *source, srv_problem *problem) {
+/* `memory`: what the text may become, which is held for it. */
+static json_t *read_text(const srv_scan *scan, size_t memory, srv_problem *problem) {
     json_error_t error = {0};
-    if (source->size == 0) {
-        srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
-                        "the body is empty; a JSON object is expected");
-        return NULL;
-    }
-    srv_json_memory_begin(source->memory);
-    /* Integers as doubles: a tensor's may lie beyond 64 bits. */
+    srv_json_memory_begin(memory);
+    /* Integers as doubles: one may lie beyond 64 bits. */
     json_t *root = json_loadb(
-        source->body, source->size,
+        scan->text.data, scan->text.size,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
     /* After a failed allocation neither the tree nor the error is to be trusted. */
     if (!srv_json_memory_end()) {
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                        "no memory for the %zu bytes of JSON at this moment", source->size);
+                        "no memory for the %zu bytes of JSON at this moment", scan->text.size);
         json_decref(root);
         return NULL;
     }
-    if (root == NULL) fail_text(&error, problem);
+    if (root == NULL) {
+        fail_text(scan, &error, problem);
+    } else if (scan->nul != SIZE_MAX) {
+        fail_nul(scan, problem);
+        json_decref(root);
+        root = NULL;
+    }
     return root;
 }
 
-bool srv_json_measure(srv_source *source, size_t max_text, srv_problem *problem) {
-    if (max_text > 0 && source->size > max_text) {
-        size_t outside = srv_cost_outside_tensors(source->body, source->size);
-        if (outside > max_text)
-            return srv_problem_set(problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
-                                   "names and strings of %zu bytes outside the tensors; the limit is %zu "
-                                   "(setting limits.max_json)",
-                                   outside, max_text);
-    }
-    source->memory = srv_cost_of_tree(source->body, source->size);
-    return true;
+static bool feed(srv_decoder *decoder, const char *piece, size_t size, srv_problem *problem) {
+    return srv_scan_feed(&((json_decoder *)decoder)->scan, piece, size, problem);
 }
 
-bool srv_json_decode(const srv_source *source, srv_ask **out, srv_problem *problem) {
-    bool done = false;
-    char found[SRV_FOUND_SIZE];
+/* The tensors lie where the scanner put them; the ask keeps that. */
+static void read_ask(json_decoder *decoder, const srv_source *source, json_t *root, srv_ask *ask) {
+    srv_capture *captures = decoder->scan.captures;
     srv_problem query_problem = {0};
-    srv_ask *ask = NULL;
-    json_t *root = read_text(source, problem);
-    if (root == NULL) return false;
+    for (size_t i = 0; i < SRV_CAPTURES; i++)
+        srv_buffer_fit(&captures[i].nest.elements, &decoder->base.share);
+    ask->storage->query = srv_json_query(source, &query_problem);
+    ask->storage->captures = captures;
+    ask->storage->share = &decoder->base.share;
+    srv_json_read_members(ask, root, &query_problem);
+    ask->storage->captures = NULL;
+    ask->storage->share = NULL;
+    for (size_t i = 0; i < SRV_CAPTURES; i++) {
+        ask->storage->kept[i] = captures[i].nest.elements;
+        captures[i].nest.elements = (srv_buffer){0};
+    }
+}
+
+static srv_ask *new_ask(const json_t *root, srv_problem *problem) {
+    char found[SRV_FOUND_SIZE];
     if (!json_is_object(root)) {
         srv_problem_set(problem, SRV_WRONG_TYPE, SRV_WHERE_POINTER, "", "found %s; an object is expected",
                         srv_json_found(root, found));
-        goto out;
+        return NULL;
     }
-    ask = srv_ask_new();
-    if (ask == NULL) {
+    srv_ask *ask = srv_ask_new();
+    if (ask == NULL)
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
-        goto out;
+    return ask;
+}
+
+static bool end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem) {
+    json_decoder *this = (json_decoder *)decoder;
+    srv_scan *scan = &this->scan;
+    if (scan->before == 0)
+        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
+                               "the body is empty; a JSON object is expected");
+    if (!srv_scan_end(scan, problem)) return false;
+    size_t tree = srv_cost_of_tree(scan->text.data, scan->text.size);
+    if (!srv_share_take(&decoder->share, tree, problem)) return false;
+    json_t *root = read_text(scan, tree, problem);
+    if (root == NULL) return false;
+    srv_buffer_done(&scan->text, &decoder->share);
+    srv_ask *ask = new_ask(root, problem);
+    if (ask != NULL) {
+        read_ask(this, source, root, ask);
+        *out = ask;
     }
-    ask->storage->query = srv_json_query(source, &query_problem);
-    srv_json_read_members(ask, root, &query_problem);
-    *out = ask;
-    done = true;
-out:
     json_decref(root);
-    return done;
+    /* Labels are what may be left of the tree. */
+    if (ask == NULL || (ask->tokens == NULL && ask->context_tokens == NULL))
+        srv_share_give(&decoder->share, tree);
+    return ask != NULL;
+}
+
+static void drop(srv_decoder *decoder) {
+    srv_scan_done(&((json_decoder *)decoder)->scan);
+}
+
+srv_decoder *srv_json_decoder(size_t max_text) {
+    json_decoder *this = malloc(sizeof *this);
+    if (this == NULL) return NULL;
+    this->base = (srv_decoder){.feed = feed, .end = end, .drop = drop};
+    srv_scan_begin(&this->scan, &this->base.share, max_text);
+    return &this->base;
 }

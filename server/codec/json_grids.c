@@ -11,8 +11,7 @@
 enum { ONE_SEQUENCE, EVEN_BATCH, RAGGED_BATCH, PACKED_BATCH, SITUATIONS };
 
 typedef struct grid_kind {
-    bool (*read)(const struct grid_kind *kind, srv_grid *grid, size_t at, const json_t *value,
-                 const srv_place *place, srv_problem *problem);
+    bool is_numbers;
     const char *element;       /* what is expected of one */
     size_t lowest[SITUATIONS]; /* rank of one sequence's part */
     size_t highest;
@@ -24,44 +23,11 @@ typedef struct reader {
     const grid_kind *kind;
     srv_grid *grid;
     int situation;
-    size_t used; /* elements so far */
+    size_t used;   /* elements so far */
+    srv_walk walk; /* through nested lists */
 } reader;
 
-static bool fail_element(const grid_kind *kind, const json_t *value, const srv_place *place,
-                         srv_problem *problem, srv_problem_id id) {
-    char found[SRV_FOUND_SIZE];
-    return srv_place_fail(place, problem, id, "found %s; %s", srv_json_found(value, found), kind->element);
-}
-
-/* Booleans only: numbers here are as often meant to be added as to be ignored. */
-static bool read_padding(const grid_kind *kind, srv_grid *grid, size_t at, const json_t *value,
-                         const srv_place *place, srv_problem *problem) {
-    if (!json_is_boolean(value)) return fail_element(kind, value, place, problem, SRV_WRONG_TYPE);
-    grid->flags[at] = json_is_true(value);
-    return true;
-}
-
-static bool read_flag(const grid_kind *kind, srv_grid *grid, size_t at, const json_t *value,
-                      const srv_place *place, srv_problem *problem) {
-    if (json_is_boolean(value)) {
-        grid->flags[at] = json_is_true(value);
-        return true;
-    }
-    if (!json_is_number(value)) return fail_element(kind, value, place, problem, SRV_WRONG_TYPE);
-    double number = json_number_value(value);
-    if (number != 0 && number != 1) return fail_element(kind, value, place, problem, SRV_OUT_OF_RANGE);
-    grid->flags[at] = number == 1;
-    return true;
-}
-
-static bool read_number(const grid_kind *kind, srv_grid *grid, size_t at, const json_t *value,
-                        const srv_place *place, srv_problem *problem) {
-    if (!json_is_number(value)) return fail_element(kind, value, place, problem, SRV_WRONG_TYPE);
-    return srv_json_float(value, place, problem, grid->numbers + at);
-}
-
 static const grid_kind padding_kind = {
-    .read = read_padding,
     .element = "key_padding_mask takes booleans, true = ignore this key",
     .lowest = {1, 1, 1, 1},
     .highest = 1,
@@ -71,7 +37,6 @@ static const grid_kind padding_kind = {
 };
 
 static const grid_kind mask_kind = {
-    .read = read_flag,
     .element = "attention_mask takes booleans or 0 and 1, 1 = may be attended; numbers to add go into bias",
     .lowest = {1, 1, 1},
     .highest = 3,
@@ -81,7 +46,7 @@ static const grid_kind mask_kind = {
 };
 
 static const grid_kind bias_kind = {
-    .read = read_number,
+    .is_numbers = true,
     .element = "bias takes numbers, which are added to the scaled scores",
     .lowest = {2, 3, 2},
     .highest = 3,
@@ -90,31 +55,54 @@ static const grid_kind bias_kind = {
                  "a list of N for sequences of different lengths, each {L or 1}×S or {H or 1}×{L or 1}×S"},
 };
 
-/* "found a list of 3; <before> 4 <after>" */
-static bool fail_list(reader *in, const json_t *value, const srv_place *place, const char *before,
-                      size_t number, const char *after) {
-    char found[SRV_FOUND_SIZE];
-    return srv_place_fail(place, &in->ask->problem,
-                          json_is_array(value) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE, "found %s; %s %zu %s",
-                          srv_json_found(value, found), before, number, after);
+/* An element of one of the nested lists, where a list belongs. */
+typedef struct item {
+    const srv_odd *odd; /* it is none; NULL: it is */
+    size_t length;
+} item;
+
+/* Element `index` of the list above a level. */
+static item next_item(reader *in, size_t level, size_t index) {
+    const srv_odd *odd = srv_walk_odd(&in->walk, level - 1, index);
+    return odd != NULL ? (item){odd, 0} : (item){NULL, srv_walk_next(&in->walk, level)};
 }
 
-static bool read_keys(reader *in, const json_t *list, const srv_place *place, size_t keys) {
-    if (!json_is_array(list) || json_array_size(list) != keys)
+/* "found a list of 3; <before> 4 <after>" */
+static bool fail_list(reader *in, item list, const srv_place *place, const char *before, size_t number,
+                      const char *after) {
+    char found[SRV_FOUND_SIZE];
+    const srv_odd as_list = {.kind = SRV_KIND_LIST, .length = list.length};
+    return srv_place_fail(place, &in->ask->problem, list.odd == NULL ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
+                          "found %s; %s %zu %s", srv_odd_found(list.odd == NULL ? &as_list : list.odd, found),
+                          before, number, after);
+}
+
+/* Booleans alone are padding: numbers there are as often meant to be added as to be ignored. */
+static bool fail_element(reader *in, const srv_odd *odd, const srv_place *list) {
+    char found[SRV_FOUND_SIZE];
+    srv_place place = {list, NULL, odd->index};
+    bool is_number = odd->kind == SRV_KIND_NUMBER && in->kind != &padding_kind;
+    if (is_number && in->kind->is_numbers)
+        return srv_place_fail(&place, &in->ask->problem, SRV_OUT_OF_RANGE,
+                              "found %s; float32 holds magnitudes up to 3.4028235e38",
+                              srv_odd_found(odd, found));
+    return srv_place_fail(&place, &in->ask->problem, is_number ? SRV_OUT_OF_RANGE : SRV_WRONG_TYPE,
+                          "found %s; %s", srv_odd_found(odd, found), in->kind->element);
+}
+
+static bool read_keys(reader *in, item list, const srv_place *place, size_t keys) {
+    if (list.odd != NULL || list.length != keys)
         return fail_list(in, list, place, "the sequence has", keys, "keys");
-    for (size_t i = 0; i < keys; i++) {
-        srv_place element = {place, NULL, i};
-        const json_t *value = json_array_get(list, i);
-        if (!in->kind->read(in->kind, in->grid, in->used, value, &element, &in->ask->problem)) return false;
-        in->used++;
-    }
+    const srv_odd *odd = srv_walk_any_odd(&in->walk, in->walk.nest->rank);
+    if (odd != NULL) return fail_element(in, odd, place);
+    in->used += keys;
     return true;
 }
 
 /* *rows: 0 where L or 1 are fine, else how many there must be; becomes the number found. */
-static bool read_queries(reader *in, const json_t *list, const srv_place *place,
-                         const attn_sequence *sequence, size_t *rows) {
-    size_t count = json_array_size(list);
+static bool read_queries(reader *in, item list, const srv_place *place, const attn_sequence *sequence,
+                         size_t *rows) {
+    size_t count = list.length;
     if (*rows == 0 && count != 1 && count != sequence->queries)
         return fail_list(in, list, place, "the sequence has", sequence->queries,
                          "queries, so many rows or 1 are expected");
@@ -122,36 +110,36 @@ static bool read_queries(reader *in, const json_t *list, const srv_place *place,
         return fail_list(in, list, place, "the first one has", *rows, "rows, so many are expected");
     for (size_t i = 0; i < count; i++) {
         srv_place row = {place, NULL, i};
-        if (!read_keys(in, json_array_get(list, i), &row, sequence->keys)) return false;
+        if (!read_keys(in, next_item(in, in->walk.nest->rank, i), &row, sequence->keys)) return false;
     }
     *rows = count;
     return true;
 }
 
-static bool read_heads(reader *in, const json_t *list, const srv_place *place, const attn_sequence *sequence,
+static bool read_heads(reader *in, item list, const srv_place *place, const attn_sequence *sequence,
                        srv_block *block) {
-    size_t count = json_array_size(list);
+    size_t count = list.length;
     if (count == 0) return fail_list(in, list, place, "at least", 1, "head is expected");
     if (block->heads != 0 && count != block->heads)
         return fail_list(in, list, place, "the first one has", block->heads, "heads, so many are expected");
     for (size_t i = 0; i < count; i++) {
         srv_place head = {place, NULL, i};
-        if (!read_queries(in, json_array_get(list, i), &head, sequence, &block->queries)) return false;
+        item rows = next_item(in, in->walk.nest->rank - 1, i);
+        if (!read_queries(in, rows, &head, sequence, &block->queries)) return false;
     }
     block->heads = count;
     return true;
 }
 
 /* One sequence's part. `like`: the part whose axes it must share in an even batch, or NULL. */
-static bool read_part(reader *in, const json_t *value, const srv_place *place, size_t index,
-                      const srv_block *like) {
+static bool read_part(reader *in, item list, const srv_place *place, size_t index, const srv_block *like) {
     const attn_sequence *sequence = in->ask->storage->sequences + index;
     srv_block block = {in->used, like == NULL ? 0 : like->heads, like == NULL ? 0 : like->queries};
     bool done = false;
     switch (in->grid->rank) {
-    case 1: done = read_keys(in, value, place, sequence->keys); break;
-    case 2: done = read_queries(in, value, place, sequence, &block.queries); break;
-    default: done = read_heads(in, value, place, sequence, &block); break;
+    case 1: done = read_keys(in, list, place, sequence->keys); break;
+    case 2: done = read_queries(in, list, place, sequence, &block.queries); break;
+    default: done = read_heads(in, list, place, sequence, &block); break;
     }
     if (!done) return false;
     if (in->grid->rank < 3) block.heads = 1;
@@ -190,12 +178,11 @@ static void repeat_first(reader *in, size_t parts) {
         in->grid->blocks[i] = in->grid->blocks[0];
 }
 
-static bool read_batch(reader *in, const json_t *value, const srv_place *place) {
-    size_t parts = json_array_size(value);
+static bool read_batch(reader *in, size_t parts, const srv_place *place) {
     if (!check_parts(in, place, parts)) return false;
     for (size_t i = 0; i < parts; i++) {
         srv_place part = {place, NULL, i};
-        if (!read_part(in, json_array_get(value, i), &part, i, like_first(in, i))) return false;
+        if (!read_part(in, next_item(in, 2, i), &part, i, like_first(in, i))) return false;
     }
     repeat_first(in, parts);
     return true;
@@ -213,20 +200,23 @@ static bool cut_packed(reader *in, const srv_place *place, size_t found) {
                           "found a list of %zu; the sequences have %zu keys together", found, at);
 }
 
-static bool read_packed(reader *in, const json_t *list, const srv_place *place) {
-    return cut_packed(in, place, json_array_size(list)) && read_keys(in, list, place, json_array_size(list));
-}
-
 static bool allocate(srv_ask *ask, srv_grid *grid, const grid_kind *kind, size_t elements) {
-    grid->blocks = calloc(ask->request.sequence_count, sizeof *grid->blocks);
+    size_t count = ask->request.sequence_count, bytes;
+    size_t more = grid->is_borrowed ? 0 : elements, size = kind->is_numbers ? sizeof(float) : 1;
+    if (!attn_size_mul(count, sizeof *grid->blocks, &bytes) || !attn_size_mul(more, size, &more) ||
+        !attn_size_add(bytes, more, &bytes))
+        bytes = SIZE_MAX;
+    if (!srv_ask_take(ask, bytes)) return false;
+    grid->blocks = calloc(count, sizeof *grid->blocks);
     if (grid->is_borrowed) {
         /* the elements lie where they are */
-    } else if (kind->read == read_number) {
-        grid->numbers = calloc(elements, sizeof *grid->numbers);
+    } else if (kind->is_numbers) {
+        grid->numbers = calloc(elements, size);
     } else {
-        grid->flags = calloc(elements, sizeof *grid->flags);
+        grid->flags = calloc(elements, size);
     }
-    if (grid->blocks != NULL && (grid->numbers != NULL || grid->flags != NULL)) return true;
+    bool has_elements = grid->is_borrowed || grid->numbers != NULL || grid->flags != NULL;
+    if (grid->blocks != NULL && has_elements) return true;
     return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the masks");
 }
 
@@ -245,23 +235,39 @@ static bool check_rank(reader *in, const srv_place *place, size_t rank) {
                           rank > 4 ? " or more" : "", kind->accepted[in->situation]);
 }
 
-static bool read_nested(reader *in, const json_t *value, const srv_place *place) {
+static bool is_flags(const reader *in) {
+    return !in->kind->is_numbers;
+}
+
+/* The elements lie there and stay there. */
+static void borrow(reader *in, void *lies) {
+    in->grid->is_borrowed = true;
+    if (is_flags(in))
+        in->grid->flags = lies;
+    else
+        in->grid->numbers = lies;
+}
+
+static bool read_nested(reader *in, const srv_nest *nest, const srv_place *place) {
     size_t rank;
-    if (!srv_json_rank(value, place, &in->ask->problem, 4, in->kind->accepted[in->situation], &rank))
+    if (!srv_nest_rank(nest, place, &in->ask->problem, 4, in->kind->accepted[in->situation], &rank))
         return false;
+    in->walk = (srv_walk){.nest = nest};
+    item whole = {NULL, srv_walk_next(&in->walk, 1)};
     /* The one form with a batch axis where inputs has none: a padding mask of 1×S. */
     srv_place only = {place, NULL, 0};
-    if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 &&
-        json_array_size(value) == 1) {
-        value = json_array_get(value, 0);
+    if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 && whole.length == 1) {
+        whole = next_item(in, 2, 0);
         place = &only;
         rank = 1;
     }
     if (!check_rank(in, place, rank)) return false;
-    if (!allocate(in->ask, in->grid, in->kind, srv_json_count(value, rank))) return false;
-    if (in->situation == PACKED_BATCH) return read_packed(in, value, place);
-    return in->situation == ONE_SEQUENCE ? read_part(in, value, place, 0, NULL)
-                                         : read_batch(in, value, place);
+    borrow(in, nest->elements.data);
+    if (!allocate(in->ask, in->grid, in->kind, 0)) return false;
+    if (in->situation == PACKED_BATCH)
+        return cut_packed(in, place, whole.length) && read_keys(in, whole, place, whole.length);
+    return in->situation == ONE_SEQUENCE ? read_part(in, whole, place, 0, NULL)
+                                         : read_batch(in, whole.length, place);
 }
 
 /* One sequence's part by its shape alone: as many axes as the grid's rank. */
@@ -293,29 +299,17 @@ static bool decode(reader *in, const srv_tensor *tensor, const srv_place *place,
                                      : srv_tensor_flags(tensor, place, problem, in->grid->flags + at);
 }
 
-static bool is_flags(const reader *in) {
-    return in->kind->read != read_number;
-}
-
-/* Leaves the elements of the tensor where they are, if they can stay there. */
-static void borrow(reader *in, const srv_tensor *tensor) {
-    if (is_flags(in)) {
-        in->grid->flags = srv_tensor_flags_in_place(tensor);
-    } else {
-        in->grid->numbers = srv_tensor_floats_in_place(tensor);
-    }
-    in->grid->is_borrowed = in->grid->flags != NULL || in->grid->numbers != NULL;
-}
-
 /* The whole grid as one tensor: for sequences of one length only, or packed. */
 static bool read_tensor(reader *in, const srv_tensors *given, const srv_place *place) {
     srv_tensor tensor;
+    void *lies;
     srv_place shape = {place, "shape", 0};
     if (in->situation == RAGGED_BATCH)
         return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH, "found one tensor; expected %s",
                               in->kind->accepted[RAGGED_BATCH]);
     if (!given->at(given, 0, place, &in->ask->problem, is_flags(in), &tensor)) return false;
-    borrow(in, &tensor);
+    srv_tensor_join(&tensor, is_flags(in), 0, &lies);
+    if (lies != NULL) borrow(in, lies);
     const size_t *axes = tensor.shape;
     size_t rank = tensor.rank, parts = 1;
     if (in->kind == &padding_kind && in->situation == ONE_SEQUENCE && rank == 2 && axes[0] == 1) {
@@ -340,6 +334,7 @@ static bool read_tensors(reader *in, const srv_tensors *given, const srv_place *
     size_t parts = given->count, elements = 0;
     srv_problem *problem = &in->ask->problem;
     srv_tensor tensor;
+    void *lies = NULL; /* where all of them do, one behind the other */
     if (batch_axes(in->situation) == 0)
         return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH, "found a list of tensors; expected %s",
                               in->kind->accepted[in->situation]);
@@ -350,8 +345,10 @@ static bool read_tensors(reader *in, const srv_tensors *given, const srv_place *
             return srv_place_fail(&shape, problem, SRV_SHAPE_MISMATCH,
                                   "found rank %zu; the first one has rank %zu", tensor.rank, in->grid->rank);
         if (i == 0 && !check_rank(in, &shape, tensor.rank + 1)) return false;
+        srv_tensor_join(&tensor, is_flags(in), elements, &lies);
         elements += tensor.count; /* their data is in memory, so the sum fits */
     }
+    if (lies != NULL) borrow(in, lies);
     if (!check_parts(in, place, parts) || !allocate(in->ask, in->grid, in->kind, elements)) return false;
     for (size_t i = 0; i < parts; i++) {
         srv_place part = {place, NULL, i}, shape = {&part, "shape", 0};
@@ -364,14 +361,21 @@ static bool read_tensors(reader *in, const srv_tensors *given, const srv_place *
     return true;
 }
 
+static bool fail_other(reader *in, const json_t *value, const srv_place *place) {
+    char found[SRV_FOUND_SIZE];
+    return srv_place_fail(place, &in->ask->problem, SRV_WRONG_TYPE, "found %s; expected %s",
+                          srv_json_found(value, found), in->kind->accepted[in->situation]);
+}
+
 static bool read_grid(srv_ask *ask, const srv_given *given, const srv_place *place, const grid_kind *kind,
                       srv_grid *grid) {
-    reader in = {ask, kind, grid, situation_of(ask), 0};
+    reader in = {.ask = ask, .kind = kind, .grid = grid, .situation = situation_of(ask)};
     if (in.situation == PACKED_BATCH && kind != &padding_kind)
         return srv_place_fail(place, &ask->problem, SRV_CONFLICT,
                               "'%s' beside 'lengths'; a packed batch takes key_padding_mask only",
                               place->name);
-    if (given->nested != NULL) return read_nested(&in, given->nested, place);
+    if (given->other != NULL) return fail_other(&in, given->other, place);
+    if (given->nest != NULL) return read_nested(&in, given->nest, place);
     grid->binary = true;
     grid->list = given->tensors.is_list;
     return grid->list ? read_tensors(&in, &given->tensors, place) : read_tensor(&in, &given->tensors, place);

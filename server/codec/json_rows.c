@@ -1,5 +1,5 @@
-/* The tensors of rows: inputs, context, values, as nested lists, as one tensor or as a list of them. Sequences may differ in length; rows of one tensor may not differ in width, which is told when the
- * layer's own width is known. With `lengths` the rows of a rank-2 tensor are those of all sequences. */
+/* The tensors of rows: inputs, context, values, as nested lists, as one tensor or as a list of them. Sequences may
+ * differ in length; rows of one tensor may not differ in width, which is told when the layer's own width is known. With `lengths` the rows of a rank-2 tensor are those of all sequences. */
 #include "tensor.h"
 
 #include <stdlib.h>
@@ -9,6 +9,7 @@ static const char expected[] = "L×D numbers for one sequence or N×L×D for a b
 static const char expected_packed[] = "ΣL×D numbers for the sequences of 'lengths'";
 
 typedef struct reader {
+    srv_ask *ask;
     srv_rows *rows;
     srv_problem *problem;
     const srv_place *place;     /* of the tensor */
@@ -19,9 +20,14 @@ typedef struct reader {
 static bool allocate(reader *in, size_t sequences, size_t numbers) {
     srv_rows *rows = in->rows;
     rows->sequences = sequences;
+    size_t bytes, more = rows->is_borrowed ? 0 : numbers;
+    if (!attn_size_mul(sequences, sizeof *rows->lengths, &bytes) ||
+        !attn_size_mul(more, sizeof *rows->data, &more) || !attn_size_add(bytes, more, &bytes))
+        bytes = SIZE_MAX;
+    if (!srv_ask_take(in->ask, bytes)) return false;
     rows->lengths = calloc(sequences, sizeof *rows->lengths);
-    if (rows->data == NULL) rows->data = calloc(numbers, sizeof *rows->data);
-    if (rows->lengths != NULL && rows->data != NULL) return true;
+    if (!rows->is_borrowed) rows->data = calloc(numbers, sizeof *rows->data);
+    if (rows->lengths != NULL && (rows->is_borrowed || rows->data != NULL)) return true;
     return srv_problem_set(in->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for '%s'",
                            in->place->name);
 }
@@ -49,13 +55,22 @@ static bool cut(reader *in, const srv_place *place, size_t count) {
     return true;
 }
 
-static bool fail_element(const json_t *value, const srv_place *place, srv_problem *problem,
-                         const char *what) {
+static bool fail_odd(reader *in, const srv_odd *odd, const srv_place *place, const char *what) {
     char found[SRV_FOUND_SIZE];
-    if (json_is_array(value))
-        return srv_place_fail(place, problem, SRV_OUT_OF_RANGE, "found an empty list; %s is expected", what);
-    return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; %s is expected",
-                          srv_json_found(value, found), what);
+    return srv_place_fail(place, in->problem, SRV_WRONG_TYPE, "found %s; %s is expected",
+                          srv_odd_found(odd, found), what);
+}
+
+static bool fail_empty(reader *in, const srv_place *place, const char *what) {
+    return srv_place_fail(place, in->problem, SRV_OUT_OF_RANGE, "found an empty list; %s is expected", what);
+}
+
+static bool fail_number(reader *in, const srv_odd *odd, const srv_place *row) {
+    char found[SRV_FOUND_SIZE];
+    srv_place place = {row, NULL, odd->index};
+    if (odd->kind != SRV_KIND_NUMBER) return fail_odd(in, odd, &place, "a number");
+    return srv_place_fail(&place, in->problem, SRV_OUT_OF_RANGE,
+                          "found %s; float32 holds magnitudes up to 3.4028235e38", srv_odd_found(odd, found));
 }
 
 /* False where the row at a place is not as wide as the first one: rows->odd_width says so, not a problem. */
@@ -68,46 +83,62 @@ static bool check_width(srv_rows *rows, size_t width, size_t sequence, size_t ro
     return false;
 }
 
-static bool read_row(reader *in, const json_t *row, const srv_place *place, size_t sequence, size_t index) {
-    srv_rows *rows = in->rows;
-    size_t width = json_array_size(row);
-    if (width == 0) return fail_element(row, place, in->problem, "a row of numbers");
-    if (!check_width(rows, width, sequence, index)) return false;
-    float *out = rows->data + rows->count * width;
-    for (size_t i = 0; i < width; i++) {
-        srv_place element = {place, NULL, i};
-        if (!srv_json_float(json_array_get(row, i), &element, in->problem, out + i)) return false;
-    }
-    rows->count++;
+/* The next row: element `index` of the list above it. */
+static bool read_row(reader *in, srv_walk *walk, const srv_place *place, size_t sequence, size_t index) {
+    static const char what[] = "a row of numbers";
+    size_t level = walk->nest->rank;
+    const srv_odd *odd = srv_walk_odd(walk, level - 1, index);
+    if (odd != NULL) return fail_odd(in, odd, place, what);
+    size_t width = srv_walk_next(walk, level);
+    if (width == 0) return fail_empty(in, place, what);
+    if (!check_width(in->rows, width, sequence, index)) return false;
+    odd = srv_walk_any_odd(walk, level);
+    if (odd != NULL) return fail_number(in, odd, place);
+    in->rows->count++;
     return true;
 }
 
-static bool read_list(reader *in, const json_t *list, const srv_place *place, size_t sequence) {
-    size_t length = json_array_size(list);
-    if (length == 0) return fail_element(list, place, in->problem, "a sequence of at least one row");
+static bool read_list(reader *in, srv_walk *walk, const srv_place *place, size_t sequence, size_t length) {
     for (size_t i = 0; i < length; i++) {
         srv_place row = {place, NULL, i};
-        if (!read_row(in, json_array_get(list, i), &row, sequence, i)) return false;
+        if (!read_row(in, walk, &row, sequence, i)) return false;
     }
     return true;
 }
 
-static bool read_nested(reader *in, const json_t *value, bool *single) {
-    size_t rank, count = json_array_size(value);
+static bool read_sequence(reader *in, srv_walk *walk, size_t index) {
+    static const char what[] = "a sequence of at least one row";
+    srv_place place = {in->place, NULL, index};
+    const srv_odd *odd = srv_walk_odd(walk, 1, index);
+    if (odd != NULL) return fail_odd(in, odd, &place, what);
+    size_t length = srv_walk_next(walk, 2);
+    if (length == 0) return fail_empty(in, &place, what);
+    in->rows->lengths[index] = length;
+    return read_list(in, walk, &place, index, length);
+}
+
+static bool read_nested(reader *in, const srv_nest *nest, bool *single) {
     const char *what = in->lengths != NULL ? expected_packed : expected;
-    if (!srv_json_rank(value, in->place, in->problem, 3, what, &rank)) return false;
+    size_t rank;
+    srv_walk walk = {.nest = nest};
+    if (!srv_nest_rank(nest, in->place, in->problem, 3, what, &rank)) return false;
     if (!check_rank(in, in->place, rank, 3)) return false;
     *single = rank == 2 && in->lengths == NULL;
+    size_t count = srv_walk_next(&walk, 1);
     size_t sequences = in->lengths != NULL ? in->lengths->count : *single ? 1 : count;
-    if (!allocate(in, sequences, srv_json_count(value, rank))) return false;
-    if (rank == 2) return read_list(in, value, in->place, 0) && cut(in, in->place, count);
-    for (size_t i = 0; i < count; i++) {
-        srv_place sequence = {in->place, NULL, i};
-        const json_t *list = json_array_get(value, i);
-        if (!read_list(in, list, &sequence, i)) return false;
-        in->rows->lengths[i] = json_array_size(list);
-    }
+    in->rows->data = (float *)(void *)nest->elements.data;
+    in->rows->is_borrowed = true;
+    if (!allocate(in, sequences, 0)) return false;
+    if (rank == 2) return read_list(in, &walk, in->place, 0, count) && cut(in, in->place, count);
+    for (size_t i = 0; i < count; i++)
+        if (!read_sequence(in, &walk, i)) return false;
     return true;
+}
+
+static bool fail_other(reader *in, const json_t *value) {
+    char found[SRV_FOUND_SIZE];
+    return srv_place_fail(in->place, in->problem, SRV_WRONG_TYPE, "found %s; expected %s",
+                          srv_json_found(value, found), in->lengths != NULL ? expected_packed : expected);
 }
 
 static bool read_tensor(reader *in, const srv_tensors *given, bool *single) {
@@ -144,6 +175,7 @@ static bool read_tensors(reader *in, const srv_tensors *given, bool *single) {
     size_t count = given->count, numbers = 0;
     srv_rows *rows = in->rows;
     srv_tensor tensor;
+    void *lies = NULL; /* where all of them do, one behind the other */
     *single = false;
     rows->binary = rows->list = true;
     if (in->lengths != NULL)
@@ -153,8 +185,11 @@ static bool read_tensors(reader *in, const srv_tensors *given, bool *single) {
         srv_place place = {in->place, NULL, i};
         if (!read_listed(in, given, i, &place, &tensor)) return false;
         if (!check_width(rows, tensor.shape[1], i, 0)) return false;
+        srv_tensor_join(&tensor, false, numbers, &lies);
         numbers += tensor.count; /* their data is in memory, so the sum fits */
     }
+    rows->data = lies;
+    rows->is_borrowed = lies != NULL;
     if (!allocate(in, count, numbers)) return false;
     for (size_t i = 0; i < count; i++) {
         srv_place place = {in->place, NULL, i};
@@ -169,8 +204,9 @@ static bool read_tensors(reader *in, const srv_tensors *given, bool *single) {
 
 static bool read_rows(srv_ask *ask, const srv_given *given, const srv_place *place,
                       const srv_lengths *lengths, srv_rows *rows, bool *single) {
-    reader in = {rows, &ask->problem, place, ask->packed ? lengths : NULL};
-    if (given->nested != NULL) return read_nested(&in, given->nested, single);
+    reader in = {ask, rows, &ask->problem, place, ask->packed ? lengths : NULL};
+    if (given->other != NULL) return fail_other(&in, given->other);
+    if (given->nest != NULL) return read_nested(&in, given->nest, single);
     return given->tensors.is_list ? read_tensors(&in, &given->tensors, single)
                                   : read_tensor(&in, &given->tensors, single);
 }
@@ -178,6 +214,9 @@ static bool read_rows(srv_ask *ask, const srv_given *given, const srv_place *pla
 bool srv_set_inputs(srv_ask *ask, const srv_given *given, const srv_place *place) {
     srv_rows *rows = &ask->storage->inputs;
     if (!read_rows(ask, given, place, &ask->storage->lengths, rows, &ask->single)) return false;
+    size_t bytes;
+    if (!attn_size_mul(rows->sequences, sizeof(attn_sequence), &bytes)) bytes = SIZE_MAX;
+    if (!srv_ask_take(ask, bytes)) return false;
     attn_sequence *sequences = calloc(rows->sequences, sizeof *sequences);
     if (sequences == NULL)
         return srv_problem_set(&ask->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,

@@ -26,15 +26,6 @@ const char *srv_json_found(const json_t *value, char buffer[SRV_FOUND_SIZE]);
 enum { SRV_QUOTE_SIZE = 72 };
 const char *srv_json_quote(const char *text, size_t size, char buffer[SRV_QUOTE_SIZE]);
 
-/* How deep lists are nested along the first elements: 1 … limit + 1, deeper ones are not told apart. Refuses
- * what is no list and empty lists. `what` says what would be accepted. */
-bool srv_json_rank(const json_t *value, const srv_place *place, srv_problem *problem, size_t limit,
-                   const char *what, size_t *rank);
-
-/* How many elements the lists hold `depth` levels down; what is no list counts as empty. They are all in
- * memory, so the sum fits. */
-size_t srv_json_count(const json_t *value, size_t depth);
-
 /* A whole number from low to high (SIZE_MAX: below 2^53). */
 bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
                     size_t high, size_t *out);

@@ -93,8 +93,8 @@ bool srv_safetensors_decode(const srv_source *source, srv_ask **out, srv_problem
     attn_file_header header;
     if (!cut(source, &body, problem) || !read_header(source, &body, &header, problem)) return false;
     srv_named named = {.tensors = header.tensors, .count = header.tensor_count, .data = body.data};
-    bool fits = source->hold == NULL ||
-                source->hold(source->holder, srv_named_cost(named.tensors, named.count, named.data), problem);
+    bool fits =
+        srv_share_take(source->share, srv_named_cost(named.tensors, named.count, named.data), problem);
     srv_ask *ask = fits ? srv_ask_new() : NULL;
     if (ask != NULL) {
         read(ask, source, &header, &named);

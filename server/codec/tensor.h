@@ -1,20 +1,21 @@
-/* Whole tensors of a request, wherever they stand: bytes of a binary body, or base64 in a JSON one. Little-endian
- * and row-major. Internal to server/codec. */
+/* Whole tensors of a request, wherever they lie: in a binary body, or in the base64 of a JSON one as it was decoded.
+ * Little-endian and row-major. Internal to server/codec. */
 #ifndef SRV_CODEC_TENSOR_H
 #define SRV_CODEC_TENSOR_H
 
-#include "json_walk.h"
+#include "json_nest.h"
 
 #include "engine/engine.h"
+
+struct srv_json_data;
 
 typedef struct srv_tensor {
     attn_dtype dtype; /* F32, F16, BF16 or F64; of a mask BOOL, U8, I32 or I64 */
     size_t rank;      /* 1 … ATTN_MAX_RANK */
     size_t shape[ATTN_MAX_RANK];
-    size_t count;     /* the product; every axis is at least 1 */
-    const char *data; /* the bytes, or their base64; the body's */
-    size_t data_size;
-    bool is_text;
+    size_t count;                     /* the product; every axis is at least 1 */
+    const char *data;                 /* the body's bytes */
+    const struct srv_json_data *text; /* the base64 that they were; NULL: none */
 } srv_tensor;
 
 /* What is given for one field: a tensor, or a list of one for each sequence. */
@@ -31,7 +32,8 @@ typedef struct srv_tensors {
 
 /* What is given for a field of tensors. */
 typedef struct srv_given {
-    json_t *nested; /* lists of lists; NULL: tensors */
+    const json_t *other;  /* a JSON value that is neither; NULL: … */
+    const srv_nest *nest; /* lists within lists; NULL: … */
     srv_tensors tensors;
 } srv_given;
 
@@ -42,14 +44,13 @@ typedef bool srv_tensor_setter(srv_ask *ask, const srv_given *given, const srv_p
 srv_tensor_setter srv_set_inputs, srv_set_context, srv_set_values;
 srv_tensor_setter srv_set_padding, srv_set_mask, srv_set_bias;
 
-/* A JSON value as tensors: {"dtype":…,"shape":[…],"data":…}, numbers having dtype f32, f16, bf16 or f64, masks bool
- * or u8. False where it is something else, such as nested lists. */
-bool srv_json_tensors(json_t *value, srv_tensors *out);
-
 /* The numbers where they lie, unless they must be converted: NULL then. Not to be written to. */
 float *srv_tensor_floats_in_place(const srv_tensor *tensor);
 /* The same for a mask's bytes. */
 uint8_t *srv_tensor_flags_in_place(const srv_tensor *tensor);
+/* The same for tensors, of which `before` elements have been met (0: begin): *lies stays the place of all of them for
+ * as long as they lie one behind the other. */
+void srv_tensor_join(const srv_tensor *tensor, bool flags, size_t before, void **lies);
 
 /* `count` floats to out, unless out is where they lie already; refuses what is not finite. `masks`: −Infinity is
  * fine. */

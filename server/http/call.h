@@ -33,9 +33,7 @@ typedef struct srv_call {
     /* What the body and the answer are written in, where the route has formats, and how the answer may be packed. */
     const srv_codec *takes, *gives;
     srv_coding packs;
-    char *body; /* `start` may take the three over and leaves zeros then */
-    size_t body_size;
-    size_t held; /* bytes of the memory budget for the body */
+    srv_decoder *decoder; /* has the body; `start` may take it over and leaves NULL then */
     srv_reply reply;
     srv_job *job; /* while the workers have it; under the lock that owns the hand-over */
 } srv_call;

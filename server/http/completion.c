@@ -31,15 +31,12 @@ static void leave(srv_exchange *exchange) {
 }
 
 void srv_exchange_end(srv_exchange *exchange, enum MHD_RequestTerminationCode how) {
-    srv_http *http = exchange->http;
     srv_reply *reply = &exchange->call.reply;
     if (reply->stream) reply->timing.encode = srv_stream_ms(reply->stream);
     srv_exchange_record(exchange, how);
-    srv_body_done(&exchange->body, http->options.memory);
-    free(exchange->call.body);
+    srv_decoder_free(exchange->call.decoder);
     free(reply->body);
     srv_stream_close(reply->stream);
-    srv_budget_give(http->options.memory, exchange->call.held);
     leave(exchange);
     free(exchange);
 }

@@ -97,7 +97,7 @@ static enum MHD_Result on_headers(srv_exchange *exchange, const char *method, co
     return answer(exchange);
 }
 
-/* A piece of the body: kept where the route wants it, else swallowed within bounds. */
+/* A piece of the body: for the decoder where the route has one, else swallowed within bounds. */
 static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t *data_size) {
     const srv_http_options *options = &exchange->http->options;
     srv_problem *problem = &exchange->call.reply.problem;
@@ -110,12 +110,12 @@ static enum MHD_Result on_piece(srv_exchange *exchange, const char *data, size_t
         srv_problem_set(problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
                         "a body of more than %zu bytes (setting limits.max_body)", options->max_body);
     }
-    bool is_kept = !exchange->match.is_options && exchange->match.route && exchange->match.route->codecs;
-    if (problem->id == SRV_NO_PROBLEM && is_kept)
-        srv_body_append(&exchange->body, options->memory, data, size, problem);
+    srv_call *call = &exchange->call;
+    if (problem->id == SRV_NO_PROBLEM && call->decoder) srv_decoder_feed(call->decoder, data, size, problem);
     if (problem->id == SRV_NO_PROBLEM) return MHD_YES;
 
-    srv_body_done(&exchange->body, options->memory);
+    srv_decoder_free(call->decoder);
+    call->decoder = NULL;
     if (exchange->refused == 0) exchange->refused = now;
     if (exchange->received <= options->max_body + options->max_swallow &&
         now <= exchange->refused + options->times.swallow)
@@ -133,10 +133,6 @@ static bool hand_over(srv_exchange *exchange) {
     pthread_mutex_lock(&http->lock);
     bool is_late = http->stopping, started = false;
     if (!is_late) {
-        call->body = exchange->body.data;
-        call->body_size = exchange->body.size;
-        call->held = exchange->body.held;
-        exchange->body = (srv_body){0};
         MHD_suspend_connection(exchange->connection);
         exchange->stage = SRV_STAGE_WORKERS;
         srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, INFINITY);

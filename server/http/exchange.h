@@ -8,7 +8,6 @@
 #ifndef SRV_HTTP_EXCHANGE_H
 #define SRV_HTTP_EXCHANGE_H
 
-#include "server/http/body.h"
 #include "server/http/connection.h"
 #include "server/http/http.h"
 #include "server/http/linger.h"
@@ -65,7 +64,6 @@ struct srv_exchange {
     srv_key *key;       /* whose request it is; NULL: nobody's, or not known */
     const char *origin; /* of a web page that may read the answer; NULL: none asks. In the library's memory */
     bool is_preflight;
-    srv_body body;
     size_t declared, received; /* bytes of the body; declared 0: not told */
     double body_deadline;      /* for its last byte; a piece may move it */
     double began, ended;       /* first line, last byte of the body; milliseconds */

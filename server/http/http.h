@@ -41,6 +41,7 @@ typedef struct srv_http_options {
     srv_keys *keys;            /* who may ask; NULL: everybody */
     size_t max_connections;    /* requests on further ones are refused, but for probes */
     size_t max_body;
+    size_t max_json;    /* bytes of one outside its tensors; 0: no limit */
     size_t max_swallow; /* bytes of a refused body beyond max_body that are still read */
     size_t max_running; /* requests handed to the workers at a time; one more is a 503 */
     size_t workers;

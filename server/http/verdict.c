@@ -45,6 +45,16 @@ static bool check_declared(const srv_exchange *exchange, const srv_framing *fram
                            framing->declared, limit);
 }
 
+/* Who is let in has room for what the body will probably need. */
+static bool open_decoder(srv_exchange *exchange, size_t declared, srv_problem *problem) {
+    const srv_http_options *options = &exchange->http->options;
+    srv_call *call = &exchange->call;
+    call->decoder = srv_decoder_new(call->takes, options->memory, options->max_json);
+    if (call->decoder) return srv_share_expect(&call->decoder->share, declared, problem);
+    problem->retry_after = 1;
+    return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for a body");
+}
+
 /* Whether there is room at this moment. What needs no models (probes, counters) is always answered. */
 static bool check_room(srv_exchange *exchange, const srv_route *route, size_t declared_size,
                        srv_problem *problem) {
@@ -59,7 +69,7 @@ static bool check_room(srv_exchange *exchange, const srv_route *route, size_t de
                                http->options.max_connections);
     if (!route->start) return true;
     if (srv_budget_taken(&http->running) >= http->running.limit) return srv_refuse_queue(http, problem);
-    return !route->codecs || srv_body_expect(&exchange->body, http->options.memory, declared_size, problem);
+    return !route->codecs || open_decoder(exchange, declared_size, problem);
 }
 
 bool srv_verdict_query(const srv_exchange *exchange, srv_problem *problem) {

@@ -10,15 +10,14 @@
 
 enum {
     /* A number or string of Jansson: its struct with malloc's rounding (32 … 48), its place in an array whose
-     * table has doubled (16), and the float32 that it becomes. */
+     * table has doubled (16), and the index that it becomes. */
     BYTES_A_VALUE = 72,
     /* An array or object: the struct, and the table that even an empty one gets (8 places, or 8 hash buckets
      * and the keys). */
     BYTES_A_CONTAINER = 256,
-    /* A string of Jansson beyond that: its characters have a block of their own. */
+    /* A string of Jansson beyond that: its characters have a block of their own, as many bytes. */
     BYTES_A_STRING = 32,
-    /* A character of one: the token's buffer, which has doubled, beside the copy; later that copy beside the
-     * float32 that base64 of binary16 becomes, half as much again. */
+    /* A character of any token: its buffer, which has doubled, beside the one before that. */
     BYTES_A_CHARACTER = 3,
     /* What any text takes, however short: the root, the first buffer of a token. */
     BYTES_OF_PARSER = 512,
@@ -40,64 +39,33 @@ enum {
     LONGEST_ESCAPE = 6,
 };
 
-size_t srv_cost_of_tree(const char *body, size_t size) {
+size_t srv_cost_of_tree(const char *text, size_t size) {
     size_t commas = 0, colons = 0, containers = 0, strings = 0, characters = 0;
     bool inside = false; /* a string */
     for (size_t i = 0; i < size; i++) {
-        commas += body[i] == ',';
-        colons += body[i] == ':';
-        containers += body[i] == '[' || body[i] == '{';
-        if (body[i] == '"') {
+        commas += text[i] == ',';
+        colons += text[i] == ':';
+        containers += text[i] == '[' || text[i] == '{';
+        if (text[i] == '"') {
             inside = !inside;
             strings += inside;
         }
         characters += inside;
-        if (inside && body[i] == '\\' && i + 1 < size) { /* what it escapes ends no string */
+        if (inside && text[i] == '\\' && i + 1 < size) { /* what it escapes ends no string */
             characters++;
             i++;
         }
     }
-    size_t values, tree, total;
+    size_t values, tree, tokens, total;
     /* As many values as commas, and one more in each container; a member's name takes as much again. */
     if (!attn_size_add(commas, containers, &values) || !attn_size_add(values, colons, &values) ||
         !attn_size_mul(values, BYTES_A_VALUE, &values) ||
         !attn_size_mul(containers, BYTES_A_CONTAINER, &tree) || !attn_size_add(values, tree, &total) ||
-        !attn_size_mul(characters, BYTES_A_CHARACTER, &characters) ||
+        !attn_size_mul(size, BYTES_A_CHARACTER, &tokens) || !attn_size_add(total, tokens, &total) ||
         !attn_size_mul(strings, BYTES_A_STRING, &strings) || !attn_size_add(total, characters, &total) ||
-        !attn_size_add(total, strings, &total) || !attn_size_add(total, size + BYTES_OF_PARSER, &total))
+        !attn_size_add(total, strings, &total) || !attn_size_add(total, BYTES_OF_PARSER, &total))
         return SIZE_MAX;
     return total;
-}
-
-/* The place behind the string that begins at body[at], or `size` where it does not end. */
-static size_t end_of_string(const char *body, size_t size, size_t at) {
-    for (at++; at < size && body[at] != '"'; at++)
-        if (body[at] == '\\') at++;
-    return at < size ? at + 1 : size;
-}
-
-static bool is_name(const char *body, size_t size, size_t at) {
-    while (at < size && (body[at] == ' ' || body[at] == '\t' || body[at] == '\n' || body[at] == '\r'))
-        at++;
-    return at < size && body[at] == ':';
-}
-
-size_t srv_cost_outside_tensors(const char *body, size_t size) {
-    static const char DATA[] = "\"data\"";
-    size_t outside = 0;
-    bool is_data = false; /* the last name was that of base64 */
-    for (size_t at = 0; at < size;) {
-        if (body[at] != '"') {
-            at++;
-            continue;
-        }
-        size_t end = end_of_string(body, size, at), length = end - at;
-        bool names = is_name(body, size, end);
-        if (names || !is_data) outside += length;
-        is_data = names && length == sizeof DATA - 1 && memcmp(body + at, DATA, length) == 0;
-        at = end;
-    }
-    return outside;
 }
 
 /* The text length of labels, at most. */

@@ -6,13 +6,9 @@
 
 #include <stddef.h>
 
-/* Upper bound for the tree that a JSON body becomes while it is decoded, together with the tensors read from
- * it, from a count of the body's commas and brackets; SIZE_MAX where it overflows. */
-size_t srv_cost_of_tree(const char *body, size_t size);
-
-/* The bytes of a JSON body that are no tensor's: those of its names and strings but for base64 data. Numbers, brackets
- * and white space do not count. */
-size_t srv_cost_outside_tensors(const char *body, size_t size);
+/* Upper bound for the tree that a JSON text becomes while it is read, from a count of its commas and brackets;
+ * SIZE_MAX where it overflows. */
+size_t srv_cost_of_tree(const char *text, size_t size);
 
 /* Upper bound for the text of the answer to a planned request; SIZE_MAX where it overflows. */
 size_t srv_cost_of_answer(const srv_ask *ask, const attn_plan *plan);

@@ -1,4 +1,4 @@
-/* POST /v1/attention: hands the body to the pipeline. */
+/* POST /v1/attention: hands the decoder, which has the body, to the pipeline. */
 #include "routes.h"
 
 /* On a worker. */
@@ -16,19 +16,15 @@ static void answered(void *context, srv_answer *answer) {
 }
 
 bool srv_route_attention(srv_call *call) {
-    const srv_request request = {.takes = call->takes,
+    const srv_request request = {.decoder = call->decoder,
                                  .gives = call->gives,
                                  .packs = call->packs,
-                                 .body = call->body,
-                                 .size = call->body_size,
-                                 .held = call->held,
                                  .query = call->query,
                                  .query_size = call->query_size};
     call->job = srv_pipeline_start(&call->site->service, &request, answered, call);
     if (!call->job)
         return srv_problem_set(&call->reply.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                                "no memory for a job");
-    call->body = NULL;
-    call->body_size = call->held = 0;
+    call->decoder = NULL;
     return true;
 }

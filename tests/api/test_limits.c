@@ -1,4 +1,4 @@
-/* Limits of a body as settings: what its names and strings may take, and how much of a refused one is still read. */
+/* Limits of a body as settings: what it may have outside its tensors, and how much of a refused one is still read. */
 #include "api.h"
 
 #include <stdlib.h>
@@ -16,20 +16,20 @@ static void stop(void) {
     daemon_stop(&tight);
 }
 
-START_TEST(names_and_strings_have_a_limit) {
-    /* 8 + 8 bytes of names and 48 of a label are the limit; numbers do not count. */
+START_TEST(what_is_outside_tensors_has_a_limit) {
+    /* {"inputs":[],"tokens":["…"]} and 37 bytes of a label are the limit; numbers do not count. */
     static const char form[] =
         "{\"inputs\":[[1.0000000000,0.0000000000,0.0000000000,0.0000000000]],\"tokens\":[\"%s\"]}";
     char label[64], body[256];
     memset(label, 'x', sizeof label);
     for (int extra = 0; extra < 2; extra++) {
-        label[46 + extra] = '\0';
+        label[37 + extra] = '\0';
         snprintf(body, sizeof body, form, label);
-        label[46 + extra] = 'x';
+        label[37 + extra] = 'x';
         http_answer answer = http_post(tight.url, "/v1/attention", body);
         if (extra) {
             api_check_problem(&answer, 413, "body_too_large");
-            ck_assert_ptr_nonnull(strstr(answer.body, "65 bytes outside the tensors; the limit is 64"));
+            ck_assert_ptr_nonnull(strstr(answer.body, "more than 64 bytes of JSON outside the tensors"));
         } else {
             ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
         }
@@ -67,7 +67,7 @@ ATTND_SUITE(limits) {
     Suite *suite = suite_create("limits");
     TCase *tests = tcase_create("limits");
     tcase_add_unchecked_fixture(tests, start, stop);
-    tcase_add_test(tests, names_and_strings_have_a_limit);
+    tcase_add_test(tests, what_is_outside_tensors_has_a_limit);
     tcase_add_test(tests, swallowing_has_a_limit);
     suite_add_tcase(suite, tests);
     return suite;

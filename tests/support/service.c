@@ -1,5 +1,6 @@
 #include "service.h"
 
+#include "decoding.h"
 #include "safetensors_writer.h"
 #include "written.h"
 
@@ -55,28 +56,31 @@ static void settle(service *to) {
 
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
                  service_answer *out) {
-    char *copy = malloc(size > 0 ? size : 1), *question = malloc(query_size > 0 ? query_size : 1);
-    bool started = copy != NULL && question != NULL && srv_budget_take(&to->budget, size);
-    if (started) {
-        memcpy(copy, body, size);
+    char *question = malloc(query_size > 0 ? query_size : 1);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &to->budget, 0);
+    srv_problem problem = {0};
+    bool started = decoder != NULL && question != NULL;
+    /* Cut somewhere in the middle, so that both ways of reading are taken. */
+    if (started && feed_copy(decoder, body, size / 2, &problem) &&
+        feed_copy(decoder, body + size / 2, size - size / 2, &problem)) {
         memcpy(question, query, query_size);
         to->answered = false;
-        const srv_request request = {.takes = srv_codecs_attention.rows,
+        const srv_request request = {.decoder = decoder,
                                      .gives = srv_codecs_attention.rows,
-                                     .body = copy,
-                                     .size = size,
-                                     .held = size,
                                      .query = question,
                                      .query_size = query_size};
         started = srv_pipeline_start(&to->shared, &request, answered, to) != NULL;
-        if (started) copy = NULL;
-        if (!started) srv_budget_give(&to->budget, size);
+    }
+    if (!started || problem.id != SRV_NO_PROBLEM) srv_decoder_free(decoder);
+    if (started && problem.id != SRV_NO_PROBLEM) {
+        free(question);
+        *out = (service_answer){.problem = problem};
+        return true;
     }
     pthread_mutex_lock(&to->lock);
     while (started && !to->answered)
         pthread_cond_wait(&to->came, &to->lock);
     pthread_mutex_unlock(&to->lock);
-    free(copy);
     free(question);
     if (!started) return false;
     *out = (service_answer){.problem = to->answer.problem};

@@ -1,6 +1,7 @@
 /* The pipeline without HTTP: answers, refusals in their order, budgets that balance, and cancelling. */
 #include "server/pipeline.h"
 #include "suites.h"
+#include "tests/support/decoding.h"
 #include "tests/support/service.h"
 #include "tests/support/written.h"
 
@@ -50,16 +51,11 @@ static void answered(void *context, srv_answer *answer) {
 }
 
 static srv_job *start_with(fixture *f, const char *body, const char *query) {
-    char *copy = strdup(body);
-    size_t size = strlen(body);
-    ck_assert(srv_budget_take(&f->budget, size));
-    const srv_request request = {.takes = srv_codecs_attention.rows,
-                                 .gives = srv_codecs_attention.rows,
-                                 .body = copy,
-                                 .size = size,
-                                 .held = size,
-                                 .query = query,
-                                 .query_size = strlen(query)};
+    srv_problem problem = {0};
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &f->budget, 0);
+    ck_assert_msg(feed_copy(decoder, body, strlen(body), &problem), "%s", problem.detail);
+    const srv_request request = {
+        .decoder = decoder, .gives = srv_codecs_attention.rows, .query = query, .query_size = strlen(query)};
     srv_job *job = srv_pipeline_start(&f->service, &request, answered, f);
     ck_assert_ptr_nonnull(job);
     return job;

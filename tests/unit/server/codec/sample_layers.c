@@ -2,6 +2,7 @@
 #include "sample_layers.h"
 
 #include "server/codec/json.h"
+#include "tests/support/decoding.h"
 
 #include <stdint.h>
 #include <string.h>
@@ -76,10 +77,7 @@ srv_ask *sample_request_as(const char *type, const char *body, size_t size, cons
     srv_ask *ask = NULL;
     attn_error error = {0};
     const srv_codec *codec = srv_codec_of_body(&srv_codecs_attention, type);
-    srv_source source = {.body = body, .size = size, .query = query, .query_size = strlen(query)};
-    if (!codec->measure(&source, 0, problem)) return NULL;
-    source.memory = SIZE_MAX;
-    if (!codec->decode(&source, &ask, problem)) return NULL;
+    if (!decode_body(codec, body, size, query, &ask, problem)) return NULL;
     if (srv_ask_bind(ask, sample_layer(layer), layer, 0, problem) && srv_json_settle(ask, problem)) {
         if (attn_plan_make(&ask->request, 1, plan, &error) == ATTN_OK) return ask;
         srv_problem_from_engine(problem, &error);

@@ -5,6 +5,7 @@
 
 #include "server/codec/json.h"
 #include "suites.h"
+#include "tests/support/decoding.h"
 #include "tests/support/written.h"
 
 #include <math.h>
@@ -30,12 +31,8 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
     srv_ask *ask = NULL;
     attn_run *run = NULL;
     const random_body *in = &r->text;
-    srv_source source = {.body = in->body,
-                         .size = strlen(in->body),
-                         .query = in->query,
-                         .query_size = strlen(in->query),
-                         .memory = SIZE_MAX};
-    ck_seed(srv_json_decode(&source, &ask, &problem), &r->random, "%s", problem.detail);
+    ck_seed(decode_json(in->body, strlen(in->body), in->query, &ask, &problem), &r->random, "%s",
+            problem.detail);
     ck_seed(srv_ask_bind(ask, &r->random.layer, "m", 0, &problem), &r->random, "%s %s, query %.200s",
             problem.where, problem.detail, in->query);
     ck_seed(attn_plan_make(&ask->request, attn_pool_workers(pool), &plan, &error) == ATTN_OK, &r->random,

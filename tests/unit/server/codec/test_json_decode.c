@@ -1,8 +1,7 @@
 /* What a good body becomes: numbers, lengths, strides of every form of mask, selections, hints. */
 #include "sample_layers.h"
-#include "server/codec/json.h"
-#include "server/jobs/cost.h"
 #include "suites.h"
+#include "tests/support/decoding.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -281,8 +280,7 @@ START_TEST(names_survive_problems) {
     static const char body[] = "{\"bogus\":1,\"inputs\":[],\"layer\":\"x\",\"model\":\"other\"}";
     srv_ask *ask = NULL;
     srv_problem problem = {0};
-    srv_source source = {.body = body, .size = strlen(body), .memory = SIZE_MAX};
-    ck_assert(srv_json_decode(&source, &ask, &problem));
+    ck_assert(decode_json(body, strlen(body), NULL, &ask, &problem));
     ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
     ck_assert_str_eq(ask->model, "other");
     ck_assert_str_eq(ask->layer_name, "x");
@@ -292,22 +290,34 @@ START_TEST(names_survive_problems) {
 }
 END_TEST
 
-/* A text that takes more than was held for it is no text with an error. */
+/* With a budget of so many bytes, all of which are back when the ask is gone. */
+static srv_ask *decode_within(const char *body, size_t size, size_t memory, srv_problem *problem) {
+    srv_budget budget;
+    srv_ask *ask = NULL;
+    const srv_source source = {0};
+    srv_budget_init(&budget, memory);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    if (feed_copy(decoder, body, size, problem)) srv_decoder_end(decoder, &source, &ask, problem);
+    srv_budget_give(&budget, srv_decoder_close(decoder));
+    ck_assert_uint_eq(srv_budget_taken(&budget), 0);
+    return ask;
+}
+
+/* A body that takes more than there is is told so, wherever that shows. */
 START_TEST(too_little_memory) {
     static const char body[] =
         "{\"inputs\":[[1,0,-0.5,1e2],[0,1,0,0.12345678901234567890123456789012345678]],"
         "\"tokens\":[\"The\",\"a long label, longer than any first buffer is\"]}";
     size_t enough = 0;
     for (size_t memory = 0; enough == 0; memory += 8) {
-        srv_source source = {.body = body, .size = sizeof body - 1, .memory = memory};
-        srv_ask *ask = NULL;
         srv_problem problem = {0};
-        if (srv_json_decode(&source, &ask, &problem)) {
+        srv_ask *ask = decode_within(body, sizeof body - 1, memory, &problem);
+        if (ask != NULL && ask->problem.id == SRV_NO_PROBLEM) {
             ck_assert(ask->request.inputs[7] == 0.12345679f);
             ck_assert_uint_eq(json_string_length(json_array_get(ask->tokens, 1)), 45);
             enough = memory;
         } else {
-            ck_assert_int_eq(problem.id, SRV_MEMORY_TAKEN);
+            ck_assert_int_eq(ask == NULL ? problem.id : ask->problem.id, SRV_NEEDS_TOO_MUCH_MEMORY);
         }
         srv_ask_free(ask);
     }
@@ -345,10 +355,8 @@ START_TEST(estimates_hold) {
         for (size_t i = 0; i < pieces; i++, at += piece)
             memcpy(at, heavy[_i].piece, piece);
         strcpy(at, heavy[_i].after);
-        srv_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
         srv_problem problem = {0};
-        srv_ask *ask = NULL;
-        srv_json_decode(&source, &ask, &problem);
+        srv_ask *ask = decode_within(body, size, SIZE_MAX, &problem);
         ck_assert_msg(problem.id != SRV_MEMORY_TAKEN, "%zu times %s: %s", pieces, heavy[_i].piece,
                       problem.detail);
         srv_ask_free(ask);
@@ -366,10 +374,9 @@ START_TEST(estimates_hold_for_members) {
         for (int i = 0; i < members; i++)
             size += (size_t)snprintf(body + size, SIZE - size, "%c\"%x\":1", i == 0 ? '{' : ',', (unsigned)i);
         body[size++] = '}';
-        srv_source source = {.body = body, .size = size, .memory = srv_cost_of_tree(body, size)};
         srv_problem problem = {0};
-        srv_ask *ask = NULL;
-        ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%d members: %s", members, problem.detail);
+        srv_ask *ask = decode_within(body, size, SIZE_MAX, &problem);
+        ck_assert_msg(ask != NULL, "%d members: %s", members, problem.detail);
         srv_ask_free(ask);
     }
     free(body);

@@ -3,6 +3,7 @@
 #include "sample_layers.h"
 #include "server/codec/json.h"
 #include "suites.h"
+#include "tests/support/decoding.h"
 #include "tests/support/written.h"
 
 #include <stdint.h>
@@ -17,8 +18,7 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     attn_pool *pool = NULL;
     attn_run *run = NULL;
     srv_ask *ask = NULL;
-    srv_source source = {.body = body, .size = size, .memory = SIZE_MAX};
-    ck_assert_msg(srv_json_decode(&source, &ask, &problem), "%s", problem.detail);
+    ck_assert_msg(decode_json(body, size, NULL, &ask, &problem), "%s", problem.detail);
     ck_assert_msg(srv_ask_bind(ask, model->layers, model->name, 0, &problem), "%s: %s", problem.where,
                   problem.detail);
     ck_assert_msg(attn_plan_make(&ask->request, 1, &plan, &error) == ATTN_OK, "%s", error.text);
@@ -148,12 +148,7 @@ START_TEST(too_large_for_half) {
     srv_ask *ask = NULL;
     srv_parts *parts = srv_parts_new();
     ck_assert_int_eq(attn_model_parameter_free("plain", &model, NULL), ATTN_OK);
-    srv_source source = {.body = body,
-                         .size = sizeof body - 1,
-                         .query = query,
-                         .query_size = sizeof query - 1,
-                         .memory = SIZE_MAX};
-    ck_assert(srv_json_decode(&source, &ask, &problem));
+    ck_assert(decode_json(body, sizeof body - 1, query, &ask, &problem));
     ck_assert(srv_ask_bind(ask, model->layers, "plain", 0, &problem));
     ck_assert_int_eq(attn_plan_make(&ask->request, 1, &plan, NULL), ATTN_OK);
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);

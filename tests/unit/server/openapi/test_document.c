@@ -262,7 +262,7 @@ START_TEST(its_media_types_are_the_codec_s) {
     size_t readers = 0, writers = 0;
     for (size_t i = 0; i < srv_codecs_attention.count; i++) {
         const srv_codec *codec = &srv_codecs_attention.rows[i];
-        readers += codec->decode != NULL;
+        readers += srv_codec_is_read(codec);
         writers += codec->encode != NULL;
         /* text/plain is JSON as a body and a heat map as an answer. */
         bool is_read = srv_codec_of_body(&srv_codecs_attention, codec->type) != NULL;

@@ -1,0 +1,19 @@
+/* Tensors of a JSON body as base64 objects: {"dtype":…,"shape":[…],"data":…}, numbers having dtype f32, f16, bf16 or
+ * f64, masks bool or u8. Internal to server/codec. */
+#ifndef SRV_CODEC_JSON_TENSOR_H
+#define SRV_CODEC_JSON_TENSOR_H
+
+#include "json_scan.h"
+#include "tensor.h"
+
+/* A field's value in the text, and what the scanner took out of it. */
+typedef struct srv_json_tensors {
+    json_t *value;
+    const srv_capture *capture;
+} srv_json_tensors;
+
+/* One object, or a list whose first element is one. False where it is something else, such as nested lists. `from`
+ * must stay for as long as *out is used. */
+bool srv_json_tensors_of(const srv_json_tensors *from, srv_tensors *out);
+
+#endif
