@@ -18,11 +18,16 @@ const srv_command srv_commands[] = {
      .computes = true,
      .run = srv_cli_serve},
     {.name = "run",
-     .arguments = "[SETTING …] FILE",
+     .arguments = "[SETTING …] [--show] [-o FILE] [--query TEXT] FILE",
      .summary = "answer one request from a file, '-' being standard input, without a network",
-     .details =
-         "Prints the bytes that HTTP would send. A refusal's problem document goes to standard error.\n"
-         "Exit codes: 0 answered, 1 refused or failed, 2 usage or configuration.\n",
+     .details = "  --show         draw the attention as characters, as wide as the terminal, in its colours\n"
+                "  -o FILE        write the answer to FILE, in the form that its ending names: .json, .npy,\n"
+                "                 .safetensors, .png, .svg, .csv or .txt\n"
+                "  --query TEXT   options as behind a target's '?': --query 'heads=0&color_scale=log'\n"
+                "Prints the bytes that HTTP would send. FILE may be .npy or .safetensors as well as JSON. A "
+                "refusal's\n"
+                "problem document goes to standard error.\n"
+                "Exit codes: 0 answered, 1 refused or failed, 2 usage or configuration.\n",
      .has_settings = true,
      .computes = true,
      .run = srv_cli_run},

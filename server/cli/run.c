@@ -1,6 +1,7 @@
 /* attnd run: one request from a file through the same code as over HTTP, and the same bytes on standard
- * output. A refusal's problem document goes to standard error. */
+ * output or in a file. A refusal's problem document goes to standard error. */
 #include "cli.h"
+#include "run_form.h"
 #include "server/app.h"
 #include "server/cli/settings.h"
 
@@ -64,16 +65,28 @@ static void await(waiting *wait) {
     pthread_mutex_unlock(&wait->lock);
 }
 
-/* The whole stream to standard output; false where that takes nothing more. */
-static bool print_stream(waiting *wait) {
+/* The whole stream to a file; false where that takes nothing more. */
+static bool write_stream(waiting *wait, FILE *to) {
     static char bytes[64 * 1024];
     srv_stream *stream = wait->answer.stream;
     while (!srv_stream_is_over(stream)) {
         size_t count = srv_stream_read(stream, bytes, sizeof bytes);
-        if (fwrite(bytes, 1, count, stdout) != count) return false;
+        if (fwrite(bytes, 1, count, to) != count) return false;
         if (count == 0 && srv_stream_await(stream, wake, wait)) await(wait);
     }
-    return fflush(stdout) == 0;
+    return fflush(to) == 0;
+}
+
+/* The answer to the file of that name, which is gone again where it cannot hold it. */
+static bool write_file(waiting *wait, const char *path) {
+    FILE *to = fopen(path, "we");
+    bool is_written = to && write_stream(wait, to);
+    if (to && fclose(to) != 0) is_written = false;
+    if (!is_written) {
+        fprintf(stderr, "attnd run: %s: %s\n", path, strerror(errno));
+        if (to) remove(path);
+    }
+    return is_written;
 }
 
 static int print_problem(const srv_problem *problem) {
@@ -84,7 +97,8 @@ static int print_problem(const srv_problem *problem) {
     return SRV_EXIT_FAILED;
 }
 
-static int ask(srv_app *app, const srv_request *request) {
+/* `output`: the file for the answer; NULL: standard output. */
+static int ask(srv_app *app, const srv_request *request, const char *output) {
     waiting wait = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
     if (!srv_pipeline_start(&app->site.service, request, answered, &wait)) {
         fputs("attnd run: no memory\n", stderr);
@@ -93,27 +107,30 @@ static int ask(srv_app *app, const srv_request *request) {
     }
     await(&wait);
     if (wait.answer.problem.id != SRV_NO_PROBLEM) return print_problem(&wait.answer.problem);
-    int code = print_stream(&wait) ? SRV_EXIT_OK : SRV_EXIT_FAILED;
+    bool is_written = output ? write_file(&wait, output) : write_stream(&wait, stdout);
     srv_stream_close(wait.answer.stream);
-    return code;
+    return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
 }
 
-static int run(srv_app *app, FILE *file) {
+static int run(srv_app *app, const srv_run_form *form, FILE *file) {
     attn_error error = {0};
     if (srv_app_load_models(app, &error) != ATTN_OK) {
         fprintf(stderr, "attnd run: %s%s%s\n", error.where, error.where[0] ? ": " : "", error.text);
         return error.code == ATTN_NO_MEMORY ? SRV_EXIT_FAILED : SRV_EXIT_USAGE;
     }
-    const srv_codec *format = srv_codec_of_body(&srv_codecs_attention, NULL);
-    srv_decoder *decoder = srv_decoder_new(format, &app->memory, app->settings->max_json);
+    const srv_codec *takes = srv_run_form_of_request(app->settings->arguments[0]);
+    srv_decoder *decoder = srv_decoder_new(takes, &app->memory, app->settings->max_json);
     srv_problem problem = {0};
     if (!decoder) {
         fputs("attnd run: no memory\n", stderr);
         return SRV_EXIT_FAILED;
     }
     if (read_request(file, app->settings, decoder, &problem)) {
-        const srv_request request = {.decoder = decoder, .gives = format};
-        return ask(app, &request);
+        const srv_request request = {.decoder = decoder,
+                                     .gives = form->gives,
+                                     .query = form->query,
+                                     .query_size = strlen(form->query)};
+        return ask(app, &request, form->output);
     }
     srv_decoder_free(decoder);
     return problem.id == SRV_NO_PROBLEM ? SRV_EXIT_FAILED : print_problem(&problem);
@@ -121,8 +138,13 @@ static int run(srv_app *app, FILE *file) {
 
 int srv_cli_run(int argc, char **argv) {
     cfg_settings settings;
+    srv_run_form form;
+    if (!srv_run_form_take(&argc, argv, &form)) return SRV_EXIT_USAGE;
     int code = srv_cli_settings(argc, argv, 1, &settings);
-    if (code != SRV_EXIT_OK) return code;
+    if (code != SRV_EXIT_OK) {
+        srv_run_form_done(&form);
+        return code;
+    }
     /* Standard error is for the refusal's document here. */
     settings.log_level = CFG_LOG_ERROR;
     attn_error error = {0};
@@ -137,10 +159,11 @@ int srv_cli_run(int argc, char **argv) {
         fprintf(stderr, "attnd run: %s\n", error.text);
         code = SRV_EXIT_FAILED;
     } else {
-        code = run(&app, file);
+        code = run(&app, &form, file);
         srv_app_close(&app);
     }
     if (file && file != stdin) fclose(file);
     cfg_settings_done(&settings);
+    srv_run_form_done(&form);
     return code;
 }
