@@ -106,9 +106,10 @@ static attn_code open_metrics(srv_app *app, attn_error *error) {
 
 attn_code srv_app_open(const cfg_settings *settings, srv_app *out, attn_error *error) {
     *out = (srv_app){.settings = settings,
+                     .outlet = SRV_OUTLET(STDERR_FILENO),
                      .log = {.json = settings->log_format == CFG_LOG_JSON,
                              .level = (srv_log_level)settings->log_level,
-                             .descriptor = STDERR_FILENO,
+                             .outlet = &out->outlet,
                              .repeats = &out->repeats}};
     srv_repeats_init(&out->repeats);
     attn_code code = open_engine(out, error);
@@ -279,9 +280,9 @@ void srv_app_close(srv_app *app) {
     srv_models_free(app->site.service.models);
     srv_metrics_free(app->site.metrics);
     srv_keys_free(app->keys);
-    srv_log_flush(&app->log);
+    if (app->log.outlet) srv_log_flush(&app->log);
     if (app->log.repeats) srv_repeats_done(&app->repeats);
-    app->log.repeats = NULL;
+    app->log = (srv_log){0};
     app->http = NULL;
     app->digests = NULL;
     app->site.service = (srv_service){0};

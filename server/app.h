@@ -11,6 +11,7 @@
 
 typedef struct srv_app {
     const cfg_settings *settings; /* borrowed */
+    srv_outlet outlet;
     srv_log log;
     srv_repeats repeats;
     srv_budget memory; /* bytes that requests may hold together */

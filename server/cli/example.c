@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Takes "--layer N" or "--layer=N" out of the arguments, since it is no setting. The index or name goes to
  * *layer; false where the value is missing. */
@@ -57,7 +58,9 @@ int srv_cli_example(int argc, char **argv) {
     int code = srv_cli_settings(argc, argv, 1, &settings);
     if (code != SRV_EXIT_OK) return code;
     attn_error error = {0};
-    srv_app app = {.settings = &settings, .log = {.level = SRV_LOG_ERROR, .descriptor = 2}};
+    srv_app app = {.settings = &settings,
+                   .outlet = SRV_OUTLET(STDERR_FILENO),
+                   .log = {.level = SRV_LOG_ERROR, .outlet = &app.outlet}};
     app.site.service.models = srv_models_new();
     if (!app.site.service.models || srv_app_load_models(&app, &error) != ATTN_OK) {
         fprintf(stderr, "attnd example: %s\n", error.text[0] ? error.text : "no memory");

@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 enum { LINE_SIZE = 2048, LINE_END = 8 /* what closes a line always fits */ };
 
@@ -83,8 +82,8 @@ static void put_start(line *to, bool json, srv_log_level level, const char *even
     put(to, head);
 }
 
-static void write_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
-                        size_t count) {
+static bool write_line(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
+                       size_t count) {
     line to = {.size = 0};
     put_start(&to, log->json, level, event);
     for (size_t i = 0; i < count; i++) {
@@ -100,18 +99,33 @@ static void write_event(const srv_log *log, srv_log_level level, const char *eve
     const char *end = log->json ? "}\n" : "\n";
     memcpy(to.text + to.size, end, strlen(end));
     to.size += strlen(end);
-    if (write(log->descriptor, to.text, to.size) < 0) return; /* nowhere left to say so */
+    return srv_outlet_write(log->outlet, to.text, to.size);
+}
+
+/* A line about lines that are missing. Where it goes missing itself, they are told of later. */
+static void tell_missing(const srv_log *log, const char *of, const char *reason, size_t missing) {
+    const srv_field fields[] = {srv_field_string("of", of), srv_field_string("reason", reason),
+                                srv_field_count("count", missing)};
+    if (!write_line(log, SRV_LOG_WARNING, "suppressed", fields, sizeof fields / sizeof fields[0]))
+        atomic_fetch_add(&log->outlet->lost, missing);
+}
+
+static void tell_lost(const srv_log *log) {
+    size_t lost = atomic_exchange(&log->outlet->lost, 0);
+    if (lost > 0) tell_missing(log, "line", "unread", lost);
+}
+
+static void write_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
+                        size_t count) {
+    tell_lost(log);
+    if (!write_line(log, level, event, fields, count)) atomic_fetch_add(&log->outlet->lost, 1);
 }
 
 /* The lines about what had to be left out before `now`. */
 static void tell_left_out(const srv_log *log, double now) {
     srv_repeat repeat;
-    while (log->repeats && srv_repeats_take(log->repeats, now, &repeat)) {
-        const srv_field fields[] = {srv_field_string("of", repeat.event),
-                                    srv_field_string("reason", repeat.reason),
-                                    srv_field_count("count", repeat.left_out)};
-        write_event(log, SRV_LOG_WARNING, "suppressed", fields, sizeof fields / sizeof fields[0]);
-    }
+    while (log->repeats && srv_repeats_take(log->repeats, now, &repeat))
+        tell_missing(log, repeat.event, repeat.reason, repeat.left_out);
 }
 
 void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
@@ -132,6 +146,7 @@ void srv_log_event_limited(const srv_log *log, srv_log_level level, const char *
 
 void srv_log_flush(const srv_log *log) {
     tell_left_out(log, INFINITY);
+    tell_lost(log);
 }
 
 void srv_log_message(const srv_log *log, srv_log_level level, const char *event, const char *format, ...) {

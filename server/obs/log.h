@@ -6,10 +6,12 @@
  * What a client can cause at will, as often as it likes, goes through srv_log_event_limited: refused and cut
  * requests, and the HTTP library's complaints. Of each kind ten lines a second are written; how many were not is
  * told by a line `suppressed` once that second is over and anything is logged, at the latest when the daemon
- * ends. Answered requests and the daemon's own faults (500) are always written. */
+ * ends. Answered requests and the daemon's own faults (500) are always written, unless nobody reads: nothing waits for
+ * the log's reader, and a line `suppressed of=line reason=unread` tells later how many lines it has missed. */
 #ifndef SRV_OBS_LOG_H
 #define SRV_OBS_LOG_H
 
+#include "server/obs/outlet.h"
 #include "server/obs/repeats.h"
 
 #include <stdbool.h>
@@ -20,7 +22,7 @@ typedef enum srv_log_level { SRV_LOG_ERROR, SRV_LOG_WARNING, SRV_LOG_INFO, SRV_L
 typedef struct srv_log {
     bool json;
     srv_log_level level; /* the least important lines that are written */
-    int descriptor;
+    srv_outlet *outlet;
     srv_repeats *repeats; /* NULL: nothing is left out */
 } srv_log;
 

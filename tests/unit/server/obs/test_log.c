@@ -12,7 +12,8 @@ static ssize_t written(bool json, srv_log_level level, const srv_field *fields, 
                        size_t size) {
     int ends[2];
     ck_assert_int_eq(pipe(ends), 0);
-    const srv_log log = {.json = json, .level = SRV_LOG_INFO, .descriptor = ends[1]};
+    srv_outlet outlet = SRV_OUTLET(ends[1]);
+    const srv_log log = {.json = json, .level = SRV_LOG_INFO, .outlet = &outlet};
     srv_log_event(&log, level, "thing", fields, count);
     close(ends[1]);
     ssize_t got = read(ends[0], out, size - 1);
@@ -98,7 +99,8 @@ START_TEST(what_clients_repeat_is_counted_instead) {
     srv_repeats repeats;
     srv_repeats_init(&repeats);
     ck_assert_int_eq(pipe(ends), 0);
-    const srv_log log = {.level = SRV_LOG_INFO, .descriptor = ends[1], .repeats = &repeats};
+    srv_outlet outlet = SRV_OUTLET(ends[1]);
+    const srv_log log = {.level = SRV_LOG_INFO, .outlet = &outlet, .repeats = &repeats};
     for (int i = 0; i < TIMES; i++)
         srv_log_event_limited(&log, SRV_LOG_INFO, "request", "bad_json", NULL, 0);
     srv_log_event_limited(&log, SRV_LOG_DEBUG, "request", "quiet", NULL, 0);
