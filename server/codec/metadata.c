@@ -22,6 +22,7 @@ static bool add(void *context, const char *key, const char *text) {
     srv_place above = {NULL, "__metadata__", 0}, place = {&above, key, 0};
     if (strcmp(key, "format") == 0) return true;
     const srv_field *field = srv_field_of_parameter(key);
+    if (field == NULL && to->problem->id != SRV_NO_PROBLEM) return true;
     if (field == NULL) {
         srv_field_fail_unknown(srv_fields, key, &above, to->problem);
     } else if (field->kind == SRV_FIELD_BODY) {

@@ -151,7 +151,7 @@ static bool refuse(const label *found, const char *name, srv_problem *problem) {
 
 /* Counts the tensors of each field. */
 static void count(srv_named *named, json_t *root, srv_problem *problem) {
-    for (size_t i = 0; i < named->count; i++) {
+    for (size_t i = 0; i < named->count && problem->id == SRV_NO_PROBLEM; i++) {
         const attn_file_tensor *tensor = named->tensors + i;
         label found = read_label(tensor->name);
         srv_named_field *place = found.field == NULL ? NULL : place_of(named, found.field);
@@ -197,7 +197,7 @@ void srv_named_sort(srv_named *named, json_t *root, srv_problem *problem) {
         named->fields[i].begin = begin;
         begin += named->fields[i].count;
     }
-    named->list = calloc(begin + 1, sizeof *named->list);
+    if (problem->id == SRV_NO_PROBLEM) named->list = calloc(begin + 1, sizeof *named->list);
     if (named->list == NULL)
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
     if (named->list == NULL || !place_all(named, problem)) named->field_count = 0;

@@ -24,8 +24,8 @@ typedef struct srv_named {
 } srv_named;
 
 /* Finds the field of each tensor, once tensors, count and data are set. Whole numbers that JSON has as lists
- * (lengths, positions) become members of `root`. The first tensor that is for no field is a problem, and the others
- * are found nevertheless. To be freed in any case. */
+ * (lengths, positions) become members of `root`. The first tensor that is for no field is a problem; with one, or one
+ * found before, no tensor is found. To be freed in any case. */
 void srv_named_sort(srv_named *named, json_t *root, srv_problem *problem);
 void srv_named_done(srv_named *named);
 

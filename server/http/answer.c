@@ -53,6 +53,7 @@ static void each_header(srv_exchange *exchange, srv_header_fn *add, void *to) {
         add(to, "Content-Encoding", reply->coding == SRV_CODING_GZIP ? "gzip" : "deflate");
     add(to, "X-Request-Id", exchange->id);
     if (allow) add(to, "Allow", allow);
+    if (reply->status == 415) add(to, "Accept-Encoding", "gzip, deflate");
     if (reply->problem.id == SRV_UNAUTHORIZED) add(to, "WWW-Authenticate", "Bearer realm=\"attnd\"");
     if (seconds > 0) {
         snprintf(number, sizeof number, "%u", seconds);

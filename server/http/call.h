@@ -30,9 +30,10 @@ typedef struct srv_call {
     srv_parameters parameters; /* the path's {…} segments, decoded */
     const char *query; /* as it stood behind the '?', for routes that take one; stays until the call ends */
     size_t query_size;
-    /* What the body and the answer are written in, where the route has formats, and how the answer may be packed. */
+    /* What the body and the answer are written in, where the route has formats; how the body is packed and the answer
+     * may be. */
     const srv_codec *takes, *gives;
-    srv_coding packs;
+    srv_coding coding, packs;
     srv_decoder *decoder; /* has the body; `start` may take it over and leaves NULL then */
     srv_reply reply;
     srv_job *job; /* while the workers have it; under the lock that owns the hand-over */

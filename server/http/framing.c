@@ -41,6 +41,11 @@ static void copy_host(char out[264], const char *value) {
     out[size] = '\0';
 }
 
+static bool is_plain(const char *content_encoding) {
+    srv_coding coding;
+    return srv_coding_of(content_encoding, &coding) && coding == SRV_CODING_IDENTITY;
+}
+
 static enum MHD_Result see(void *cls, enum MHD_ValueKind kind, const char *key, const char *value) {
     (void)kind;
     seen *s = cls;
@@ -62,7 +67,10 @@ static enum MHD_Result see(void *cls, enum MHD_ValueKind kind, const char *key, 
         s->framing->content_type = value;
     } else if (strcasecmp(key, "Content-Encoding") == 0) {
         /* The one that is not identity counts. */
-        if (srv_coding_is_identity(s->framing->content_encoding)) s->framing->content_encoding = value;
+        if (is_plain(s->framing->content_encoding))
+            s->framing->content_encoding = value;
+        else if (!is_plain(value))
+            s->framing->content_encoding = "several lines";
     } else if (strcasecmp(key, "X-Request-Id") == 0) {
         s->framing->request_id = value;
     } else if (strcasecmp(key, "Origin") == 0) {

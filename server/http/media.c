@@ -66,8 +66,10 @@ void srv_media_prefer(const char *accept, const char *type, srv_preference *know
     }
 }
 
-bool srv_coding_is_identity(const char *value) {
-    if (!value) return true;
-    value += strspn(value, BLANKS);
-    return *value == '\0' || srv_media_is(value, "identity");
+bool srv_coding_of(const char *value, srv_coding *out) {
+    *out = SRV_CODING_IDENTITY;
+    if (srv_media_is_nothing(value) || srv_media_is(value, "identity")) return true;
+    bool is_gzip = srv_media_is(value, "gzip") || srv_media_is(value, "x-gzip");
+    *out = is_gzip ? SRV_CODING_GZIP : SRV_CODING_DEFLATE;
+    return is_gzip || srv_media_is(value, "deflate");
 }

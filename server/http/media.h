@@ -2,6 +2,8 @@
 #ifndef SRV_HTTP_MEDIA_H
 #define SRV_HTTP_MEDIA_H
 
+#include "server/codec/coding.h"
+
 #include <stdbool.h>
 
 /* Whether a Content-Type value names `type` ("application/json"), whatever its case and parameters. */
@@ -20,7 +22,7 @@ typedef struct srv_preference {
  * of those. What cannot be read as a range fits nothing, what cannot be read as a weight is one of 1. */
 void srv_media_prefer(const char *accept, const char *type, srv_preference *known);
 
-/* Whether a Content-Encoding value (NULL: none) leaves the body as it is. */
-bool srv_coding_is_identity(const char *value);
+/* The coding that a Content-Encoding value (NULL: none) names; false where it names another, or several. */
+bool srv_coding_of(const char *value, srv_coding *out);
 
 #endif

@@ -17,9 +17,9 @@ bool srv_negotiate_body(srv_exchange *exchange, const srv_framing *framing, srv_
                                "Content-Type '%.100s'; %s is read, and none as %s", framing->content_type,
                                types, route->codecs->rows->type);
     }
-    if (!srv_coding_is_identity(framing->content_encoding))
+    if (!srv_coding_of(framing->content_encoding, &exchange->call.coding))
         return srv_problem_set(problem, SRV_UNSUPPORTED_MEDIA_TYPE, SRV_WHERE_HEADER, "Content-Encoding",
-                               "Content-Encoding '%.100s'; a body without coding is accepted",
+                               "Content-Encoding '%.100s'; gzip, deflate or none is accepted",
                                framing->content_encoding);
     return true;
 }

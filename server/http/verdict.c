@@ -2,6 +2,8 @@
  * that the body gets. No byte of the body has been looked at. HTTP thread. */
 #include "exchange.h"
 
+#include "server/codec/inflater.h"
+
 #include "server/http/origin.h"
 
 #include <string.h>
@@ -49,7 +51,10 @@ static bool check_declared(const srv_exchange *exchange, const srv_framing *fram
 static bool open_decoder(srv_exchange *exchange, size_t declared, srv_problem *problem) {
     const srv_http_options *options = &exchange->http->options;
     srv_call *call = &exchange->call;
-    call->decoder = srv_decoder_new(call->takes, options->memory, options->max_json);
+    call->decoder = call->coding == SRV_CODING_IDENTITY
+                        ? srv_decoder_new(call->takes, options->memory, options->max_json)
+                        : srv_inflater_new(call->coding, options->max_body, call->takes, options->memory,
+                                           options->max_json);
     if (call->decoder) return srv_share_expect(&call->decoder->share, declared, problem);
     problem->retry_after = 1;
     return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for a body");

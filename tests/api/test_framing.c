@@ -128,8 +128,10 @@ START_TEST(doubled_headers_do_not_hide_each_other) {
         const char *headers;
         long status;
     } doubled[] = {
-        {"Content-Encoding: gzip\r\nContent-Encoding: identity\r\n", 415},
-        {"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n", 415},
+        {"Content-Encoding: gzip\r\nContent-Encoding: identity\r\n", 400}, /* and the body is not gzip */
+        {"Content-Encoding: identity\r\nContent-Encoding: gzip\r\n", 400},
+        {"Content-Encoding: identity\r\nContent-Encoding: br\r\n", 415},
+        {"Content-Encoding: gzip\r\nContent-Encoding: gzip\r\n", 415},
         {"Origin: http://elsewhere.example\r\nOrigin: http://localhost:1\r\n", 403},
         {"Origin: http://localhost:1\r\nOrigin: http://elsewhere.example\r\n", 403},
     };

@@ -98,7 +98,7 @@ static const struct {
     {"POST", "/v1/attention", "Accept: text/html", X, 406},
     {"POST", "/v1/attention", "Content-Length: 70000", NULL, 413},
     {"POST", "/v1/attention", "Content-Type: text/xml", X, 415},
-    {"POST", "/v1/attention", "Content-Encoding: gzip", X, 415},
+    {"POST", "/v1/attention", "Content-Encoding: br", X, 415},
     {"POST", "/v1/attention", "Expect: a-miracle", X, 400},
     {"POST", "/v1/attention", "Host: other.example", X, 421},
     {"POST", "/v1/attention", NULL, "{\"inputs\":[[1]]}", 422},

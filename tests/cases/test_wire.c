@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include "tests/support/german_locale.h"
+#include "tests/support/packed.h"
 #include "tests/support/temporary.h"
 
 #include <stdlib.h>
@@ -110,11 +111,42 @@ START_TEST(chunked) {
 }
 END_TEST
 
+/* 60 MB of white space. */
+START_TEST(gzip_bomb) {
+    static const char good[] = "{\"model\":\"plain\",\"inputs\":[[0.5]]}";
+    const char *const headers[] = {"Content-Type: application/json", "Content-Encoding: gzip", NULL};
+    enum { BOMB = 60000000 };
+    test_daemon *daemon = &case_daemon;
+    daemon_start(daemon, (const char *const[]){"--workers", "2", "--max-body", "16MiB", NULL}, NULL);
+    size_t size;
+    char *text = malloc(BOMB), *bytes = packed("gzip", good, strlen(good), &size);
+    http_answer answer = http_send("POST", daemon->url, "/v1/attention", headers, bytes, size);
+    ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
+    ck_assert_ptr_nonnull(strstr(answer.body, "\"outputs\":[[0.5]]"));
+    http_done(&answer);
+    free(bytes);
+    memset(text, ' ', BOMB);
+    memcpy(text, good, strlen(good));
+    bytes = packed("gzip", text, BOMB, &size);
+    ck_assert_uint_lt(size, 70000);
+    answer = http_send("POST", daemon->url, "/v1/attention", headers, bytes, size);
+    ck_assert_msg(answer.status == 413, "%ld: %s", answer.status, answer.body);
+    json_t *problem = http_json(&answer);
+    ck_assert_str_eq(json_string_value(json_at(problem, "/code")), "body_too_large");
+    json_decref(problem);
+    http_done(&answer);
+    free(bytes);
+    free(text);
+    daemon_stop(daemon);
+}
+END_TEST
+
 ATTND_SUITE(cases_wire) {
     Suite *suite = suite_create("cases_wire");
     case_add(suite, "float32-range", float32_range, true);
     case_add(suite, "number-forms", number_forms, true);
     case_add(suite, "decimal-comma", decimal_comma, false);
     case_add(suite, "chunked", chunked, true);
+    case_add(suite, "gzip-bomb", gzip_bomb, false);
     return suite;
 }

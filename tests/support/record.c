@@ -1,6 +1,7 @@
 #include "record.h"
 
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,11 @@ bool record_is_on(void) {
     return getenv("ATTND_RECORD") != NULL;
 }
 
+/* Requests of several threads: a line is written in pieces. */
+static pthread_mutex_t writing = PTHREAD_MUTEX_INITIALIZER;
+
 static FILE *open_record(void) {
+    pthread_mutex_lock(&writing);
     char path[4096];
     snprintf(path, sizeof path, "%s/%ld.jsonl", getenv("ATTND_RECORD"), (long)getpid());
     FILE *file = fopen(path, "a");
@@ -52,6 +57,7 @@ static void put_answer(FILE *file, const http_answer *answer) {
     put_member(file, "answer", answer->body, answer->size);
     fputs("}\n", file);
     ck_assert_int_eq(fclose(file), 0);
+    pthread_mutex_unlock(&writing);
 }
 
 void record_exchange(const char *method, const char *target, const char *const headers[], const char *body,

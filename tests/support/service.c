@@ -1,5 +1,7 @@
 #include "service.h"
 
+#include "server/codec/inflater.h"
+
 #include "decoding.h"
 #include "safetensors_writer.h"
 #include "written.h"
@@ -54,10 +56,23 @@ static void settle(service *to) {
     pthread_mutex_unlock(&to->lock);
 }
 
+static srv_decoder *open_decoder(service *to, const service_forms *forms) {
+    enum { MOST = 1 << 20 };
+    const srv_codec *codec = srv_codec_of_body(&srv_codecs_attention, forms->takes);
+    return forms->coding == SRV_CODING_IDENTITY
+               ? srv_decoder_new(codec, &to->budget, 0)
+               : srv_inflater_new(forms->coding, MOST, codec, &to->budget, 0);
+}
+
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
                  service_answer *out) {
+    return service_ask_in(to, &(service_forms){0}, body, size, query, query_size, out);
+}
+
+bool service_ask_in(service *to, const service_forms *forms, const char *body, size_t size, const char *query,
+                    size_t query_size, service_answer *out) {
     char *question = malloc(query_size > 0 ? query_size : 1);
-    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &to->budget, 0);
+    srv_decoder *decoder = open_decoder(to, forms);
     srv_problem problem = {0};
     bool started = decoder != NULL && question != NULL;
     /* Cut somewhere in the middle, so that both ways of reading are taken. */
@@ -66,7 +81,7 @@ bool service_ask(service *to, const char *body, size_t size, const char *query, 
         memcpy(question, query, query_size);
         to->answered = false;
         const srv_request request = {.decoder = decoder,
-                                     .gives = srv_codecs_attention.rows,
+                                     .gives = srv_codec_of_body(&srv_codecs_attention, forms->gives),
                                      .query = question,
                                      .query_size = query_size};
         started = srv_pipeline_start(&to->shared, &request, answered, to) != NULL;

@@ -31,6 +31,13 @@ bool service_open(service *out, const char *path, size_t memory, attn_error *err
  * caller's; the budget has everything back. */
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,
                  service_answer *out);
+/* The same in other formats than JSON's, by their media types, and with the body packed. */
+typedef struct service_forms {
+    const char *takes, *gives;
+    srv_coding coding;
+} service_forms;
+bool service_ask_in(service *to, const service_forms *forms, const char *body, size_t size, const char *query,
+                    size_t query_size, service_answer *out);
 void service_close(service *open);
 
 /* A file in memory, its path in `path`; ends the program where there is none. Closing the descriptor removes it. */

@@ -6,6 +6,8 @@
  * Jansson's are spared: 2.14 asserts that a token's buffer has grown, so a failure there ends the process. */
 #include "server/auth/keys.h"
 #include "suites.h"
+#include "tests/support/golden_body.h"
+#include "tests/support/packed.h"
 #include "tests/support/service.h"
 
 #include <jansson.h>
@@ -112,6 +114,30 @@ static void judge(const service_answer *answer, const service_answer *right, lon
     if (right->size > 0) ck_assert_mem_eq(answer->body, right->body, right->size);
 }
 
+/* Each allocation of one request in turn; after each the request is answered as ever. */
+static void torture(service *one, const service_forms *forms, const char *body, size_t size,
+                    const char *query) {
+    service_answer right, answer;
+    ck_assert(service_ask_in(one, forms, body, size, query, strlen(query), &right));
+    json_set_alloc_funcs(__real_malloc, free);
+    bool passed = false;
+    for (long at = 0; !passed && at < MOST_ALLOCATIONS; at++) {
+        atomic_store(&left, at);
+        bool started = service_ask_in(one, forms, body, size, query, strlen(query), &answer);
+        passed = atomic_exchange(&left, -1) >= 0;
+        if (started) {
+            judge(&answer, &right, at);
+            free(answer.body);
+        }
+        ck_assert_uint_eq(srv_budget_taken(&one->budget), 0);
+        ck_assert(service_ask_in(one, forms, body, size, query, strlen(query), &answer));
+        ck_assert_msg(answer.problem.id == right.problem.id, "after %ld: %s", at, answer.problem.detail);
+        free(answer.body);
+    }
+    ck_assert(passed);
+    free(right.body);
+}
+
 START_TEST(answering) {
     char path[MEMORY_FILE_PATH];
     int file = memory_file(path);
@@ -119,28 +145,39 @@ START_TEST(answering) {
     service one;
     attn_error error = {0};
     ck_assert(service_open(&one, path, MEMORY, &error));
-    const char *body = requests[_i][0], *query = requests[_i][1];
-    service_answer right, answer;
-    ck_assert(service_ask(&one, body, strlen(body), query, strlen(query), &right));
-    json_set_alloc_funcs(__real_malloc, free);
-    bool passed = false;
-    for (long at = 0; !passed && at < MOST_ALLOCATIONS; at++) {
-        atomic_store(&left, at);
-        bool started = service_ask(&one, body, strlen(body), query, strlen(query), &answer);
-        passed = atomic_exchange(&left, -1) >= 0;
-        if (started) {
-            judge(&answer, &right, at);
-            free(answer.body);
-        }
-        ck_assert_uint_eq(srv_budget_taken(&one.budget), 0);
-        ck_assert(service_ask(&one, body, strlen(body), query, strlen(query), &answer));
-        ck_assert_msg(answer.problem.id == right.problem.id, "after %ld: %s", at, answer.problem.detail);
-        free(answer.body);
-    }
-    ck_assert(passed);
-    free(right.body);
+    const char *body = requests[_i][0];
+    torture(&one, &(service_forms){0}, body, strlen(body), requests[_i][1]);
     service_close(&one);
     close(file);
+}
+END_TEST
+
+static const struct {
+    const char *name, *query, *gives;
+    srv_coding coding;
+} bytes[] = {
+    {"f4.npy", "tensor=attention", "application/x-npy", SRV_CODING_IDENTITY},
+    {"fortran_big_f8.npy", "dtype=f16", "application/x-safetensors", SRV_CODING_GZIP},
+    {"ragged.safetensors", "top_k=1&scores=1", "application/x-safetensors", SRV_CODING_DEFLATE},
+    {"options.safetensors", "projections=1", "application/x-safetensors", SRV_CODING_IDENTITY},
+    {"packed.safetensors", "outputs=0", "application/x-npy", SRV_CODING_IDENTITY}, /* a conflict */
+};
+
+START_TEST(answering_in_bytes) {
+    service one;
+    attn_error error = {0};
+    ck_assert(service_open(&one, NULL, MEMORY, &error));
+    golden_body body = golden_body_read(bytes[_i].name);
+    const service_forms forms = {.takes = body.type, .gives = bytes[_i].gives, .coding = bytes[_i].coding};
+    bool is_packed = forms.coding != SRV_CODING_IDENTITY;
+    size_t size = body.size;
+    char *sent =
+        is_packed ? packed(forms.coding == SRV_CODING_GZIP ? "gzip" : "deflate", body.bytes, body.size, &size)
+                  : NULL;
+    torture(&one, &forms, is_packed ? sent : body.bytes, size, bytes[_i].query);
+    free(sent);
+    free(body.bytes);
+    service_close(&one);
 }
 END_TEST
 
@@ -220,6 +257,7 @@ ATTND_SUITE(allocations) {
     tcase_add_test(cases, loading);
     tcase_add_loop_test(cases, loading_keys, 0, 2);
     tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);
+    tcase_add_loop_test(cases, answering_in_bytes, 0, sizeof bytes / sizeof *bytes);
     tcase_add_test(cases, a_forward_pass_allocates_nothing_after_the_first);
     suite_add_tcase(suite, cases);
     return suite;

@@ -79,12 +79,22 @@ START_TEST(blanks_say_nothing) {
 }
 END_TEST
 
-START_TEST(no_coding_is_identity) {
-    ck_assert(srv_coding_is_identity(NULL));
-    ck_assert(srv_coding_is_identity(""));
-    ck_assert(srv_coding_is_identity("Identity"));
-    ck_assert(!srv_coding_is_identity("gzip"));
-    ck_assert(!srv_coding_is_identity("identity, gzip"));
+START_TEST(codings_have_names) {
+    static const struct {
+        const char *value;
+        srv_coding coding;
+    } known[] = {
+        {NULL, SRV_CODING_IDENTITY}, {"", SRV_CODING_IDENTITY},     {"Identity", SRV_CODING_IDENTITY},
+        {"gzip", SRV_CODING_GZIP},   {" X-GZip ", SRV_CODING_GZIP}, {"deflate", SRV_CODING_DEFLATE},
+    };
+    static const char *const others[] = {"br", "gzip, gzip", "identity, gzip", "gzi", "gzipped"};
+    srv_coding found;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
+        ck_assert_msg(srv_coding_of(known[i].value, &found), "%s", known[i].value);
+        ck_assert_msg(found == known[i].coding, "%s", known[i].value);
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        ck_assert_msg(!srv_coding_of(others[i], &found), "%s", others[i]);
 }
 END_TEST
 
@@ -95,7 +105,7 @@ ATTND_SUITE(media) {
     tcase_add_test(cases, the_closest_range_decides);
     tcase_add_test(cases, several_lines_are_one);
     tcase_add_test(cases, blanks_say_nothing);
-    tcase_add_test(cases, no_coding_is_identity);
+    tcase_add_test(cases, codings_have_names);
     suite_add_tcase(suite, cases);
     return suite;
 }
