@@ -93,6 +93,8 @@ static uint32_t round_to_odd(uint64_t g, uint32_t c) {
  * In quarters of 10^k: the number is b, its interval lies between l and r, whose ends belong to it where c is even. */
 static decimal shortest(binary number) {
     uint32_t c = number.c;
+    /* One float32 of all: the double nearest to its shortest text, 7.038531e-26, is the border to its neighbour. */
+    if (c == 0xae43fd && number.q == -107) return (decimal){70385307, -33};
     bool is_even = (c & 1) == 0;
     /* Below a power of two the neighbour is nearer. */
     bool is_irregular = c == 0x800000 && number.q > -149;

@@ -154,7 +154,8 @@ START_TEST(stalled_readers_hold_no_worker) {
         http_done(&answer);
     }
     double grown = sample(&patient, "process_resident_memory_bytes") - before;
-    ck_assert_double_lt(grown, READERS * (RESULT_BYTES + 0x1p24));
+    bool is_plain = !strstr(process_attnd(), "san/"); /* a sanitizer keeps books of all memory */
+    ck_assert_msg(!is_plain || grown < READERS * (RESULT_BYTES + 0x1p24), "%g bytes", grown);
     double reserved = sample(&patient, "attnd_memory_reserved_bytes");
     ck_assert_double_ge(reserved, READERS * (double)RESULT_BYTES);
     /* One that begins to read again gets all of it. */

@@ -88,6 +88,8 @@ static const struct {
     {-FLT_MAX, 0, "-3.4028235e38"},
     {FLT_MIN, 0, "1.1754944e-38"},
     {FLT_TRUE_MIN, 0, "1e-45"},
+    {0x1.5c87fap-84f, 0,
+     "7.0385307e-26"}, /* 7.038531e-26 comes back as its neighbour where it is a double first */
     {0.33333334f, 3, "0.333"},
     {0.33333334f, 9, "0.333333343"},
     {0.1f, 9, "0.100000001"},
