@@ -34,7 +34,7 @@ IMAGE_PACKAGES  = curl debootstrap $(if $(shell command -v dockerd),,docker.io) 
 
 # To build for arm64 and run that under emulation; its libraries are unpacked into a folder of build/.
 ARM64_PACKAGES   := make pkg-config gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user-static mmdebstrap
-ARM64_LIBRARIES  := libc6-dev $(filter lib%-dev,$(filter-out libc6-dev,$(BUILD_PACKAGES) $(TEST_PACKAGES))) check
+ARM64_LIBRARIES  := libc6-dev $(filter %-dev,$(filter-out libc6-dev,$(BUILD_PACKAGES) $(TEST_PACKAGES))) check
 
 OUT := build/$(VARIANT)
 
@@ -97,6 +97,8 @@ RECORDED := $(OUT)/recorded
 ON_DAEMON = ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) \
             ATTND_SHIMS=$(abspath $(OUT)/shim) ATTND_RECORD=$(abspath $(RECORDED))
 OPENAPI_VENV := build/openapi/venv
+# The Python of `make bench`; one that has torch lets it be compared with.
+PYTHON ?= python3
 # For each operation and kind of request; 300 take two minutes.
 OPENAPI_EXAMPLES ?= 300
 
@@ -180,7 +182,8 @@ test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) an
 	ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_MINILM=$(abspath build/minilm) $(OUT)/tests/model
 
 .PHONY: bench
-bench: $(OUT)/attnd $(OUT)/tests/bench $(OUT)/tests/kernels ## print how long vector kernels and small requests take on this machine
+bench: $(OUT)/attnd $(OUT)/tests/bench $(OUT)/tests/kernels ## measure this machine: one table, and build/bench.json; PYTHON=… with torch compares with it, ARGS=--quick takes less time
+	@$(PYTHON) tests/bench/bench.py $(OUT)/attnd build/bench.json $(ARGS)
 	@ATTND_KERNELS=time $(OUT)/tests/kernels
 	@ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/bench
 
@@ -300,7 +303,7 @@ clean: ## remove build/
 .PHONY: help
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z][a-z0-9 -]*:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
-	@echo "  VARIANT=release|debug|asan|tsan|coverage, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run"
+	@echo "  VARIANT=release|debug|asan|tsan|coverage, CC=gcc|clang, WERROR=1 go with every target; ARGS=… with run and bench"
 
 $(OUT)/attnd: $(OBJECTS) $(OUT)/flags
 	$(SAY) "link    $@"

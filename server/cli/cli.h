@@ -34,6 +34,7 @@ int srv_cli_config(int argc, char **argv);
 int srv_cli_check(int argc, char **argv);
 int srv_cli_health(int argc, char **argv);
 int srv_cli_key(int argc, char **argv);
+int srv_cli_bench(int argc, char **argv);
 int srv_cli_version(int argc, char **argv);
 int srv_cli_help(int argc, char **argv);
 

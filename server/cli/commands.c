@@ -86,6 +86,22 @@ const srv_command srv_commands[] = {
                 "  --seed S           the same seed gives the same bytes on every machine (42)\n"
                 "  --force            replace FILE if it is there\n",
      .run = srv_cli_init},
+    {.name = "bench",
+     .arguments = "[SETTING …] [--quick] [--json FILE] [--peer-asks FILE --peer-answers FILE]",
+     .summary = "measure how fast this machine computes, beside what it could reach at best",
+     .details =
+         "  --quick              seconds instead of minutes: few turns, short series\n"
+         "  --json FILE          write what was measured as JSON too\n"
+         "  --peer-asks FILE, --peer-answers FILE\n"
+         "                       pipes to another implementation, which takes turns: its name comes first; "
+         "then a\n"
+         "                       line 'BATCH LENGTH WIDTH HEADS MAPS CAUSAL' is answered with seconds\n"
+         "Nothing else should run meanwhile. OPENBLAS_CORETYPE, --vectors and --workers show what "
+         "others are worth.\n"
+         "Exit codes: 0 measured, 1 failed, 2 usage or configuration.\n",
+     .has_settings = true,
+     .computes = true,
+     .run = srv_cli_bench},
     {.name = "version",
      .arguments = "",
      .summary = "say what this binary is made of and what it computes with",

@@ -9,13 +9,13 @@ cd "$(dirname "$0")/../.."
 out=build/arm64
 root=$PWD/$out/root
 libraries=$root/usr/lib/aarch64-linux-gnu
-# What was unpacked whole is kept; the packages' names are those of the Makefile.
-if [ ! -f "$root/complete" ]; then
+# What was unpacked whole is kept while the Makefile names the same packages.
+if [ "$(cat "$root/complete" 2>/dev/null)" != "$LIBRARIES" ]; then
     rm -rf "$root"
     mkdir -p "$out"
     mmdebstrap --quiet --variant=extract --architectures=arm64 \
         --include="$(echo "$LIBRARIES" | tr ' ' ',')" "$(. /etc/os-release && echo "$VERSION_CODENAME")" "$root"
-    touch "$root/complete"
+    echo "$LIBRARIES" >"$root/complete"
 fi
 
 # The alternatives system would link OpenBLAS into the usual folder; nothing is configured here, so it is named.
