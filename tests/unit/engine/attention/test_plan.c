@@ -6,6 +6,7 @@
 
 #include <malloc.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* A sound request to a layer of width 4 with 2 heads: L = S = 3, everything wanted. Tests break one thing
@@ -282,6 +283,48 @@ START_TEST(a_run_takes_the_planned_bytes) {
 }
 END_TEST
 
+/* What the README says of sizes: self-attention of N sequences of L, width D, H heads, with maps and without. */
+START_TEST(sizes_are_the_readme_s) {
+    static const struct {
+        size_t sequences, length, width, heads, workers;
+    } shapes[] = {{1, 16, 384, 12, 2}, {8, 128, 768, 12, 2}, {1, 1024, 768, 12, 4}, {1, 4096, 256, 4, 1}};
+    size_t n = shapes[_i / 2].sequences, l = shapes[_i / 2].length, d = shapes[_i / 2].width;
+    size_t h = shapes[_i / 2].heads, workers = shapes[_i / 2].workers;
+    bool maps = _i % 2 == 1;
+    float *numbers = calloc(d * d > n * l * d ? d * d : n * l * d, sizeof *numbers);
+    attn_sequence sequences[8];
+    for (size_t i = 0; i < n; i++)
+        sequences[i] = (attn_sequence){.queries = l, .keys = l};
+    attn_layer layer = {.d_model = d,
+                        .d_key = d,
+                        .d_value = d,
+                        .d_out = d,
+                        .heads = h,
+                        .kv_heads = h,
+                        .head_dim = d / h,
+                        .value_dim = d / h,
+                        .scale = 1,
+                        .wq = numbers,
+                        .wk = numbers,
+                        .wv = numbers,
+                        .wo = numbers};
+    attn_request request = {.layer = &layer,
+                            .sequences = sequences,
+                            .sequence_count = n,
+                            .inputs = numbers,
+                            .d_model = d,
+                            .want = ATTN_WANT_OUTPUTS | (maps ? ATTN_WANT_MAPS : 0)};
+    attn_plan plan;
+    ck_assert_int_eq(attn_plan_make(&request, workers, &plan, NULL), ATTN_OK);
+    size_t told = 4 * (6 * n * l * d + (maps ? n * h * l * l : 0));
+    size_t held = plan.bytes + 4 * n * l * d; /* the inputs are the caller's */
+    ck_assert_uint_ge(held, told);
+    ck_assert_uint_le(held, told + (workers * 3 << 20));
+    ck_assert_double_eq(plan.flops, (double)(8 * n * l * d * d + 4 * n * l * l * d));
+    free(numbers);
+}
+END_TEST
+
 ATTND_SUITE(plan) {
     Suite *suite = suite_create("plan");
     TCase *cases = tcase_create("plan");
@@ -290,6 +333,7 @@ ATTND_SUITE(plan) {
     tcase_add_loop_test(cases, a_broken_request_is_refused_by_field, 0,
                         (int)(sizeof refusals / sizeof *refusals));
     tcase_add_test(cases, a_run_takes_the_planned_bytes);
+    tcase_add_loop_test(cases, sizes_are_the_readme_s, 0, 8);
     suite_add_tcase(suite, cases);
     return suite;
 }
