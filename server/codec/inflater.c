@@ -95,6 +95,7 @@ static bool unpack_all(inflater *this, srv_problem *problem) {
     unpacking of = {.owner = this, .problem = problem};
     int window = this->coding == SRV_CODING_GZIP ? WINDOW + GZIP : WINDOW;
     srv_share *share = &this->base.share;
+    if (this->packed.size == 0) return fail(&of, "it is empty");
     if (!srv_share_take(share, BYTES_OF_ZLIB, problem)) return false;
     bool done = inflateInit2(&of.stream, window) == Z_OK;
     if (done) {

@@ -26,7 +26,7 @@ static const double polynomials[][3][DEGREE + 1] = {
 uint8_t srv_color_level(srv_color_scale scale, float weight, float max) {
     float share = max > 0 ? weight / max : 0;
     if (scale == SRV_SCALE_SQRT) share = sqrtf(share);
-    if (scale == SRV_SCALE_LOG) share = share > 0 ? 1 + log2f(share) / SRV_LOG_OCTAVES : 0;
+    if (scale == SRV_SCALE_LOG) share = share > 0 ? 1 + log2f(share) / (float)SRV_LOG_OCTAVES : 0;
     share = share < 0 ? 0 : share > 1 ? 1 : share;
     return (uint8_t)lrintf(share * (SRV_LEVELS - 1));
 }
@@ -34,7 +34,7 @@ uint8_t srv_color_level(srv_color_scale scale, float weight, float max) {
 double srv_color_weight(srv_color_scale scale, double share, float max) {
     switch (scale) {
     case SRV_SCALE_SQRT: return share * share * (double)max;
-    case SRV_SCALE_LOG: return exp2((share - 1) * SRV_LOG_OCTAVES) * (double)max;
+    case SRV_SCALE_LOG: return exp2((share - 1) * (double)SRV_LOG_OCTAVES) * (double)max;
     case SRV_SCALE_LINEAR:
     case SRV_SCALES: break;
     }
