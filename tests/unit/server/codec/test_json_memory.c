@@ -1,0 +1,107 @@
+/* What receiving a body takes: the tensor's float32 bytes and a quarter more, however long its text is, and all of it
+ * counted. Growing buffers keep what is in them. */
+#include "suites.h"
+#include "tests/support/decoding.h"
+
+#include "server/codec/buffer.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+START_TEST(buffers_keep_their_bytes) {
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_share share = {.budget = &budget};
+    srv_buffer buffer = {0};
+    char piece[1000];
+    srv_budget_init(&budget, SIZE_MAX);
+    for (int i = 0; i < 3000; i++) {
+        memset(piece, i % 251, sizeof piece);
+        ck_assert(srv_buffer_append(&buffer, piece, sizeof piece, &share, &problem));
+        ck_assert_uint_eq(share.used, buffer.capacity);
+        if (buffer.size > 100000) ck_assert_uint_le(buffer.capacity, buffer.size + buffer.size / 4 + 4096);
+    }
+    srv_buffer_fit(&buffer, &share);
+    ck_assert_uint_le(buffer.capacity, 3000000 + 4096);
+    ck_assert_uint_eq(share.used, buffer.capacity);
+    for (size_t i = 0; i < buffer.size; i++)
+        if ((unsigned char)buffer.data[i] != i / 1000 % 251) ck_abort_msg("byte %zu", i);
+    srv_buffer_done(&buffer, &share);
+    ck_assert_uint_eq(share.used, 0);
+    ck_assert_uint_eq(srv_budget_taken(&budget), share.held);
+}
+END_TEST
+
+START_TEST(a_buffer_that_does_not_fit_is_as_it_was) {
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_share share = {.budget = &budget};
+    srv_buffer buffer = {0};
+    static const char bytes[3000];
+    srv_budget_init(&budget, 5000);
+    ck_assert(srv_buffer_append(&buffer, bytes, sizeof bytes, &share, &problem));
+    ck_assert(!srv_buffer_append(&buffer, bytes, sizeof bytes, &share, &problem));
+    ck_assert_int_eq(problem.id, SRV_NEEDS_TOO_MUCH_MEMORY);
+    ck_assert_uint_eq(buffer.size, sizeof bytes);
+    srv_buffer_done(&buffer, &share);
+    srv_share_settle(&share);
+    ck_assert_uint_eq(srv_budget_taken(&budget), 0);
+}
+END_TEST
+
+/* A number or group of them as text, and how many floats it is. */
+static const struct {
+    const char *before, *piece, *after;
+    size_t floats;
+} texts[] = {
+    {"{\"inputs\":[[", "1,", "1]]}", 1},
+    {"{\"inputs\":[[", "-0.123456789,", "1]]}", 1},
+    {"{\"inputs\":[[", "0.10000000000000000555111512312578270211815834045410156250000000000000000,", "1]]}",
+     1},
+    {"{\"inputs\":[[", "1 ,\n                                                                  ", "1]]}", 1},
+    {"{\"inputs\":[", "[0.5,0.25],", "[1,2]]}", 2},
+    {"{\"inputs\":[", "[[1,2],[3,4]],", "[[5,6]]]}", 4},
+    {"{\"inputs\":{\"dtype\":\"f32\",\"shape\":[1,1],\"data\":\"", "AACAPwAAgD8AAIA/", "\"}}", 3},
+    {"{\"inputs\":{\"dtype\":\"f16\",\"shape\":[1,1],\"data\":\"", "ADwAPAA8", "\"}}", 3},
+    {"{\"inputs\":{\"dtype\":\"f64\",\"shape\":[1,1],\"data\":\"", "AAAAAAAA8D8AAAAAAADwPwAAAAAAAPA/", "\"}}",
+     3},
+};
+
+START_TEST(receiving_takes_the_floats_and_a_quarter) {
+    enum { FLOATS = 2000000, PIECE = 32 << 10 };
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_budget_init(&budget, SIZE_MAX);
+    size_t length = strlen(texts[_i].piece), repeats = PIECE / length, most = 0, floats = 0;
+    char *piece = malloc(repeats * length);
+    for (size_t i = 0; i < repeats; i++)
+        memcpy(piece + i * length, texts[_i].piece, length);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    ck_assert(feed_copy(decoder, texts[_i].before, strlen(texts[_i].before), &problem));
+    for (; floats < FLOATS; floats += repeats * texts[_i].floats) {
+        ck_assert(srv_decoder_feed(decoder, piece, repeats * length, &problem));
+        if (decoder->share.used > most) most = decoder->share.used;
+    }
+    ck_assert(feed_copy(decoder, texts[_i].after, strlen(texts[_i].after), &problem));
+    ck_assert_uint_ge(most, floats * sizeof(float));
+    ck_assert_msg((double)most <= 1.3 * (double)(floats * sizeof(float)) + (1 << 20),
+                  "%zu bytes for %zu floats", most, floats);
+    ck_assert_uint_ge(srv_budget_taken(&budget), decoder->share.used);
+    srv_decoder_free(decoder);
+    ck_assert_uint_eq(srv_budget_taken(&budget), 0);
+    free(piece);
+}
+END_TEST
+
+ATTND_SUITE(json_memory) {
+    Suite *suite = suite_create("json_memory");
+    TCase *tests = tcase_create("json_memory");
+    tcase_set_timeout(tests, 120);
+    tcase_add_test(tests, buffers_keep_their_bytes);
+    tcase_add_test(tests, a_buffer_that_does_not_fit_is_as_it_was);
+    tcase_add_loop_test(tests, receiving_takes_the_floats_and_a_quarter, 0, sizeof texts / sizeof *texts);
+    suite_add_tcase(suite, tests);
+    return suite;
+}
