@@ -96,7 +96,7 @@ static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_
         /* Counted so that a NaN is wrong as well. */
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
-                wrong += !(fabs((double)p.y[i][j] - want[i][j]) <= 1e-6 * (double)(depth + 4));
+                wrong += fabs((double)p.y[i][j] - want[i][j]) <= 1e-6 * (double)(depth + 4) ? 0 : 1;
         ck_assert_msg(wrong == 0, "%s, %zu × %zu × %zu, blend %d: %zu wrong", attn_vectors_name(vectors),
                       rows, columns, depth, is_blend, wrong);
         product_free(&p);
