@@ -189,6 +189,29 @@ START_TEST(who_leaves_is_cancelled) {
 }
 END_TEST
 
+/* In the middle of a body whose numbers are read as they come: what they took is back at once. */
+START_TEST(who_leaves_in_mid_body_is_forgotten) {
+    enum { SIZE = 4 << 20 };
+    http_raw raw;
+    char *body = malloc(SIZE + 1);
+    memset(body, '1', SIZE);
+    for (size_t i = 1; i < SIZE; i += 2)
+        body[i] = ',';
+    memcpy(body, "{\"inputs\":[[1,", 14);
+    body[SIZE] = '\0';
+    http_raw_open(&raw, held.daemon.port);
+    http_raw_send_text(&raw, "POST /v1/attention HTTP/1.1\r\n" HOST "Content-Length: 16000000\r\n\r\n");
+    http_raw_send(&raw, body, SIZE);
+    /* Two million numbers, four bytes each. */
+    while (sample("attnd_memory_reserved_bytes") < 8000000)
+        continue;
+    http_raw_close(&raw);
+    await_sample("attnd_memory_reserved_bytes", 0);
+    await_sample("attnd_requests_in_flight", 0);
+    free(body);
+}
+END_TEST
+
 /* Reads what the daemon has logged until the text stands there. */
 static void await_log(const char *text) {
     bool found = false;
@@ -246,6 +269,7 @@ ATTND_SUITE(latch) {
     tcase_add_test(tests, http_goes_on_while_workers_are_held);
     tcase_add_test(tests, late_requests_are_504);
     tcase_add_test(tests, who_leaves_is_cancelled);
+    tcase_add_test(tests, who_leaves_in_mid_body_is_forgotten);
     suite_add_tcase(suite, tests);
     TCase *ends = tcase_create("latch_ends");
     tcase_set_timeout(ends, 120);
