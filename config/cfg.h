@@ -41,6 +41,8 @@ typedef enum cfg_vectors {
     CFG_VECTORS_AVX2,
     CFG_VECTORS_AVX512
 } cfg_vectors;
+/* What the engine computes with. */
+typedef enum cfg_kernels { CFG_KERNELS_AUTO, CFG_KERNELS_REFERENCE } cfg_kernels;
 typedef enum cfg_log_level { CFG_LOG_ERROR, CFG_LOG_WARNING, CFG_LOG_INFO, CFG_LOG_DEBUG } cfg_log_level;
 
 /* Where a value comes from, from weak to strong. */
@@ -57,6 +59,7 @@ typedef struct cfg_settings {
     size_t model_count;
     size_t workers;     /* 0: one for each processor that this process may use */
     int vectors;        /* cfg_vectors */
+    int kernels;        /* cfg_kernels */
     size_t max_body;    /* bytes */
     size_t max_json;    /* bytes of a JSON body outside its tensors */
     size_t max_swallow; /* bytes of a refused body beyond max_body that are still read */

@@ -8,6 +8,7 @@
 
 static const char *const log_formats[] = {"text", "json", NULL};
 static const char *const vectors[] = {"auto", "plain", "avx2", "avx512", NULL};
+static const char *const kernels[] = {"auto", "reference", NULL};
 static const char *const log_levels[] = {"error", "warning", "info", "debug", NULL};
 
 #define AT(member) offsetof(cfg_settings, member)
@@ -41,6 +42,8 @@ const cfg_row cfg_rows[] = {
      "worker threads; 0: one for each processor that may be used"},
     {CFG_KIND_CHOICE, "engine.vectors", "--vectors", "ATTND_VECTORS", "auto", AT(vectors), 0, 0, vectors, "WIDTH",
      "vector code of the softmax and of conversions; auto: the widest that the processor can run"},
+    {CFG_KIND_CHOICE, "engine.kernels", "--kernels", "ATTND_KERNELS", "auto", AT(kernels), 0, 0, kernels, "WHICH",
+     "what computes: auto: OpenBLAS and vector code; reference: plain loops in double precision, slow, to compare with"},
     {CFG_KIND_BYTES, "limits.max_body", "--max-body", "ATTND_MAX_BODY", "256MiB", AT(max_body), 1, MANY_BYTES, NULL,
      "BYTES", "largest request body"},
     {CFG_KIND_BYTES, "limits.max_json", "--max-json", "ATTND_MAX_JSON", "4MiB", AT(max_json), 1, MANY_BYTES, NULL,

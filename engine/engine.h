@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/size.h"
 #include "blas/blas.h"
+#include "blas/reference.h"
 #include "sched/pool.h"
 #include "sched/workspaces.h"
 #include "tensor/dtype.h"

@@ -44,6 +44,8 @@ typedef struct attn_few_kernels {
 
 /* Plain C: what the others are measured against, and what runs where there is nothing better. */
 extern const attn_few_kernels ATTN_FEW_PLAIN;
+/* Double precision: what runs where nothing else is trusted. */
+extern const attn_few_kernels ATTN_FEW_REFERENCE;
 #ifdef __x86_64__
 extern const attn_few_kernels ATTN_FEW_AVX2;
 extern const attn_few_kernels ATTN_FEW_AVX512;

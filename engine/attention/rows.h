@@ -18,6 +18,8 @@ typedef struct attn_row_kernels {
 
 /* Plain C: what the others are measured against, and what runs where there is nothing better. */
 extern const attn_row_kernels ATTN_ROWS_PLAIN;
+/* Double precision: what runs where nothing else is trusted. */
+extern const attn_row_kernels ATTN_ROWS_REFERENCE;
 #ifdef __x86_64__
 extern const attn_row_kernels ATTN_ROWS_AVX2;
 extern const attn_row_kernels ATTN_ROWS_AVX512;

@@ -1,6 +1,8 @@
 /* The sgemm wrapper and the build facts of OpenBLAS: the one file that includes cblas.h. */
 #include "blas.h"
 
+#include "reference.h"
+
 #include <cblas.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,10 @@ static void scale_only(size_t m, size_t n, float beta, float *c, size_t ldc) {
 void attn_gemm(bool b_transposed, size_t m, size_t n, size_t k, float alpha, const float *a, size_t lda,
                const float *b, size_t ldb, float beta, float *c, size_t ldc) {
     if (m == 0 || n == 0) return;
+    if (attn_kernels_are_reference()) {
+        attn_gemm_reference(b_transposed, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc);
+        return;
+    }
     if (k == 0) {
         scale_only(m, n, beta, c, ldc);
         return;

@@ -51,6 +51,7 @@ int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings 
         cfg_settings_done(&settings);
         code = SRV_EXIT_USAGE;
     } else {
+        if (settings.kernels == CFG_KERNELS_REFERENCE) attn_kernels_use_reference();
         *out = settings;
     }
     cfg_problems_done(&problems);

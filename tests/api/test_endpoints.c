@@ -39,15 +39,10 @@ END_TEST
 
 START_TEST(version_tells_what_runs) {
     json_t *answer = api_get("/version", 200);
-    static const char *const texts[] = {"/version",
-                                        "/commit",
-                                        "/compiler",
-                                        "/libraries/libmicrohttpd",
-                                        "/libraries/jansson",
-                                        "/blas/core",
-                                        "/blas/origin",
-                                        "/libraries/openblas",
-                                        "/vectors"};
+    static const char *const texts[] = {
+        "/version",           "/commit",    "/compiler",    "/libraries/libmicrohttpd",
+        "/libraries/jansson", "/blas/core", "/blas/origin", "/libraries/openblas",
+        "/vectors",           "/kernels"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         ck_assert_uint_gt(json_string_length(json_at(answer, texts[i])), 0);
     json_check_exact(answer, "/workers", "2");
