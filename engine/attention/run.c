@@ -8,8 +8,6 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 enum {
     LINE = ATTN_ALIGN_FLOATS * sizeof(float),
@@ -322,11 +320,9 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) 
 }
 
 size_t attn_run_keep_tensors(attn_run *run) {
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE), end = (uintptr_t)run + run->plan.bytes;
-    uintptr_t begin = ((uintptr_t)(run->floats + run->plan.kept_floats) + page - 1) / page * page;
-    size_t rest = begin < end ? (end - begin) / page * page : 0;
-    if (rest < LEAST_RETURNED || madvise((void *)begin, rest, MADV_DONTNEED) != 0) return run->plan.bytes;
-    return run->plan.bytes - rest;
+    size_t kept = (size_t)((char *)(run->floats + run->plan.kept_floats) - (char *)run);
+    if (run->plan.bytes - kept < LEAST_RETURNED) return run->plan.bytes;
+    return attn_workspace_shrink(&run->workspace, kept);
 }
 
 void attn_run_free(attn_run *run) {

@@ -44,12 +44,12 @@ static size_t best_fit(size_t bytes) {
     return best;
 }
 
-/* Gives whole pages behind the first `bytes` back to the system; they read as zeros from then on. */
+/* Gives whole pages behind the first `bytes` back to the system; they read as zeros from then on. What is left of the
+ * last page counts as used. */
 static void shrink(attn_workspace *block, size_t bytes) {
     size_t from = rounded_up(bytes, PAGE), to = block->used / PAGE * PAGE;
-    if (block->capacity >= PAGED && to > from)
-        madvise((char *)block->memory + from, to - from, MADV_DONTNEED);
-    block->used = bytes;
+    if (block->capacity < PAGED || to <= from) return;
+    if (madvise((char *)block->memory + from, to - from, MADV_DONTNEED) == 0) block->used -= to - from;
 }
 
 static bool allocate(size_t bytes, attn_workspace *out) {
@@ -91,7 +91,7 @@ bool attn_workspace_take(size_t bytes, attn_workspace *out) {
     bool taken = true;
     if (found < store.count) {
         *out = take_out(found);
-        if (out->used > bytes) shrink(out, bytes);
+        shrink(out, bytes);
         out->used = bytes;
     } else {
         taken = allocate(bytes, out);
@@ -104,6 +104,15 @@ bool attn_workspace_take(size_t bytes, attn_workspace *out) {
     if (store.in_use > store.high_water) store.high_water = store.in_use;
     pthread_mutex_unlock(&store.lock);
     return taken;
+}
+
+size_t attn_workspace_shrink(attn_workspace *workspace, size_t bytes) {
+    pthread_mutex_lock(&store.lock);
+    store.in_use -= workspace->used;
+    shrink(workspace, bytes);
+    store.in_use += workspace->used;
+    pthread_mutex_unlock(&store.lock);
+    return workspace->used;
 }
 
 void attn_workspace_give(attn_workspace *workspace) {

@@ -3,6 +3,7 @@
 #include "engine/attention/request.h"
 
 #include "engine/blas/blas.h"
+#include "engine/sched/workspaces.h"
 #include "engine/weights/model.h"
 #include "suites.h"
 
@@ -202,6 +203,63 @@ START_TEST(results_stay_when_the_rest_goes) {
 }
 END_TEST
 
+/* One worker takes turns: a tile of the run, the first of this job, and after the run has been let go the second. */
+typedef struct bystander {
+    attn_run *run;
+    size_t freed;   /* kept bytes that the second tile finds */
+    attn_code code; /* of the run's end; ATTN_OK: none yet */
+} bystander;
+
+static void cancel_then_look(void *context, size_t tile, size_t worker) {
+    (void)worker;
+    bystander *b = context;
+    if (tile == 0) attn_run_cancel(b->run);
+    if (tile == 1) b->freed = attn_workspaces_kept();
+}
+
+static void free_run(void *context, attn_run *ended, attn_code code) {
+    ((bystander *)context)->code = code;
+    attn_run_free(ended);
+}
+
+START_TEST(a_cancelled_run_frees_its_memory_within_one_tile) {
+    enum { LENGTH = 600, WIDTH = 8 };
+    static float inputs[LENGTH * WIDTH];
+    attn_model *model = NULL;
+    const attn_seed_spec spec = {.d_model = WIDTH, .heads = 2, .layers = 1, .seed = 1};
+    ck_assert_int_eq(attn_model_seeded("seeded", &spec, &model, NULL), ATTN_OK);
+    const attn_sequence sequence = {.queries = LENGTH, .keys = LENGTH};
+    const attn_request request = {.layer = model->layers,
+                                  .sequences = &sequence,
+                                  .sequence_count = 1,
+                                  .inputs = inputs,
+                                  .d_model = WIDTH,
+                                  .want = OUTPUTS | MAPS};
+    attn_plan plan;
+    attn_pool *pool = NULL;
+    bystander b = {0};
+    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+    attn_workspaces_keep(SIZE_MAX, 0);
+    ck_assert_int_eq(attn_plan_make(&request, 1, &plan, NULL), ATTN_OK);
+    ck_assert_uint_gt(plan.projection_tiles, 2);
+    ck_assert_int_eq(attn_run_new(&plan, &b.run, NULL), ATTN_OK);
+    ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
+    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = nothing};
+    attn_job canceller = {
+        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = nothing};
+    pthread_mutex_lock(&gate);
+    attn_pool_submit(pool, &blocker);
+    attn_run_submit(b.run, pool, free_run, &b);
+    attn_pool_submit(pool, &canceller);
+    pthread_mutex_unlock(&gate);
+    attn_pool_free(pool);
+    ck_assert_int_eq(b.code, ATTN_CANCELLED);
+    ck_assert_uint_eq(b.freed, plan.bytes);
+    attn_workspaces_keep(0, 0);
+    attn_model_free(model);
+}
+END_TEST
+
 ATTND_SUITE(run) {
     Suite *suite = suite_create("run");
     TCase *cases = tcase_create("beyond float32");
@@ -209,6 +267,7 @@ ATTND_SUITE(run) {
     tcase_add_loop_test(cases, a_value_beyond_float32_is_told_where_it_matters, 0,
                         (int)(sizeof overflows / sizeof *overflows));
     tcase_add_loop_test(cases, results_stay_when_the_rest_goes, 0, sizeof wants / sizeof *wants);
+    tcase_add_test(cases, a_cancelled_run_frees_its_memory_within_one_tile);
     tcase_add_loop_test(cases, company_that_overflows_spoils_nobody_else, 0, 4);
     suite_add_tcase(suite, cases);
     return suite;
