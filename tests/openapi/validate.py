@@ -128,7 +128,7 @@ def check_content(document, response, headers, exchange):
     coding = headers.get("content-encoding", [None])[0]
     if coding:
         data = zlib.decompress(data, 31 if coding == "gzip" else 15)
-    is_binary = media.startswith("application/x-")
+    is_binary = media.startswith("application/x-") or media == "image/png"
     value = strict_json(data) if media.endswith("json") else data.decode("latin-1" if is_binary else "utf-8")
     document.check(response["content"][media]["schema"], value, "body")
     if media == "application/problem+json":
