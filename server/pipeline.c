@@ -73,8 +73,9 @@ static bool enter(srv_job *job, job_phase phase) {
     if (reason == SRV_DEADLINE)
         return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
                                "the %zu ms of %s are over; the work was stopped", job->allowed_ms,
-                               job->allowed_ms == job->ask->timeout_ms ? "timeout_ms"
-                                                                       : "the setting timeouts.compute_ms");
+                               job->ask && job->allowed_ms == job->ask->timeout_ms
+                                   ? "timeout_ms"
+                                   : "the setting timeouts.compute_ms");
     return srv_problem_set(&job->answer.problem, reason, SRV_WHERE_NONE, NULL,
                            "the request was stopped before its end");
 }
@@ -99,8 +100,10 @@ static bool reserve(srv_job *job, size_t need, const char *what, const char *adv
 /* What the decoder holds is the job's from then on. */
 static bool decode(srv_job *job) {
     srv_decoder *decoder = job->request.decoder;
-    const srv_source source = {
-        .query = job->request.query, .query_size = job->request.query_size, .gives = job->request.gives};
+    const srv_source source = {.query = job->request.query,
+                               .query_size = job->request.query_size,
+                               .gives = job->request.gives,
+                               .job = &job->decoding};
     bool decoded = srv_decoder_end(decoder, &source, &job->ask, &job->answer.problem);
     job->request.decoder = NULL;
     job->held = job->decoded = srv_decoder_close(decoder);
@@ -171,7 +174,7 @@ static bool plan(srv_job *job) {
     return reserve(job, need, "this request", advice);
 }
 
-/* The limit of time, the client's own or the daemon's, known once the body has been read. */
+/* The limit of time, the client's own or the daemon's; the first is known once the body has been read. */
 static void set_deadline(srv_job *job) {
     if (!job->ask) return;
     size_t own = job->ask->timeout_ms, most = job->service->compute_ms;
@@ -369,7 +372,9 @@ srv_job *srv_pipeline_start(srv_service *service, const srv_request *request, sr
                   .waits = true,
                   .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
                   .began = now,
-                  .since = now};
+                  .since = now,
+                  .deadline = service->compute_ms > 0 ? now + (double)service->compute_ms : 0,
+                  .allowed_ms = service->compute_ms};
     pthread_mutex_init(&job->lock, NULL);
     atomic_fetch_add(&service->waiting, 1);
     attn_pool_submit(service->pool, &job->decoding);

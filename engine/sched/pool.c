@@ -90,7 +90,7 @@ typedef struct company {
     size_t count, tile;
 } company;
 
-static bool is_cancelled(const attn_job *job) {
+bool attn_job_is_cancelled(const attn_job *job) {
     return atomic_load_explicit(&job->cancelled, memory_order_relaxed);
 }
 
@@ -106,7 +106,7 @@ static void join(attn_pool *pool, company *c, attn_job *job) {
 static bool may_share(const attn_job *a, const attn_job *b) {
     const attn_sharing *mine = &a->sharing[a->stage], *theirs = &b->sharing[b->stage];
     return mine->run == theirs->run && mine->key == theirs->key && a->next_tile == b->next_tile &&
-           a->stages[a->stage].tiles == b->stages[b->stage].tiles && !is_cancelled(b);
+           a->stages[a->stage].tiles == b->stages[b->stage].tiles && !attn_job_is_cancelled(b);
 }
 
 /* Takes out of the queue whoever may share the tile that `job` has next, in their order. */
@@ -157,7 +157,7 @@ static void run_company(attn_pool *pool, const company *c, size_t worker_index) 
 static void run_one_tile(attn_pool *pool, size_t worker_index) {
     attn_job *job = dequeue(pool);
     size_t tiles = job->stages[job->stage].tiles;
-    if (tiles == 0 || is_cancelled(job)) { /* never had a tile, or gets no further one */
+    if (tiles == 0 || attn_job_is_cancelled(job)) { /* never had a tile, or gets no further one */
         job->skipped = job->skipped || tiles > 0;
         job->next_tile = tiles;
         settle(pool, job);

@@ -86,5 +86,7 @@ void attn_pool_submit(attn_pool *pool, attn_job *job);
 /* Asks that no further tile of the job starts; tiles that run finish. `done` is called all the same. Safe at
  * any time between submit and the return of `done`. */
 void attn_job_cancel(attn_job *job);
+/* For tiles that take long: whether to give up. */
+bool attn_job_is_cancelled(const attn_job *job);
 
 #endif

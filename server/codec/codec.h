@@ -19,6 +19,7 @@ typedef struct srv_source {
     size_t query_size;
     size_t memory;          /* bytes that decoding may take beside the body: `measure` tells, they are held */
     const srv_codec *gives; /* the answer's format, whose parameters the query may name; NULL: none */
+    const attn_job *job;    /* decoding gives up where it is cancelled; NULL: nobody cancels */
     srv_share *share;       /* where they take what they learn only as they read that they need */
 } srv_source;
 

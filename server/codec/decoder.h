@@ -27,7 +27,7 @@ srv_decoder *srv_decoder_new(const srv_codec *codec, srv_budget *budget, size_t 
 bool srv_decoder_feed(srv_decoder *decoder, const char *piece, size_t size, srv_problem *problem);
 
 /* Body and query → ask. False, with *out untouched, where the body is not of its format or without memory; what is
- * wrong within it waits in the ask (ask.h). Once. */
+ * wrong within it waits in the ask (ask.h). Without a problem where it gave up (srv_source). Once. */
 bool srv_decoder_end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem);
 
 /* Frees it; what the ask takes stays held. Returns that, for the caller to give back with the ask. */

@@ -27,6 +27,7 @@ typedef struct inflater {
 typedef struct unpacking {
     inflater *owner;
     z_stream stream;
+    const attn_job *job;
     size_t read, written; /* bytes of the packed body, and of its text */
     srv_problem *problem;
 } unpacking;
@@ -73,6 +74,7 @@ static bool feed_text(unpacking *of) {
     unsigned char piece[PIECE];
     for (;;) {
         size_t size;
+        if (of->job != NULL && attn_job_is_cancelled(of->job)) return false;
         int code = unpack(of, piece, &size);
         if (of->written > of->owner->most)
             return srv_problem_set(of->problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
@@ -91,8 +93,8 @@ static bool feed_text(unpacking *of) {
     }
 }
 
-static bool unpack_all(inflater *this, srv_problem *problem) {
-    unpacking of = {.owner = this, .problem = problem};
+static bool unpack_all(inflater *this, const attn_job *job, srv_problem *problem) {
+    unpacking of = {.owner = this, .job = job, .problem = problem};
     int window = this->coding == SRV_CODING_GZIP ? WINDOW + GZIP : WINDOW;
     srv_share *share = &this->base.share;
     if (this->packed.size == 0) return fail(&of, "it is empty");
@@ -111,7 +113,7 @@ static bool unpack_all(inflater *this, srv_problem *problem) {
 
 static bool end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem) {
     inflater *this = (inflater *)decoder;
-    if (!unpack_all(this, problem)) return false;
+    if (!unpack_all(this, source->job, problem)) return false;
     srv_buffer_done(&this->packed, &decoder->share);
     return srv_decoder_end(this->inner, source, out, problem);
 }
