@@ -38,7 +38,7 @@ START_TEST(what_is_outside_tensors_has_a_limit) {
 }
 END_TEST
 
-/* Up to the two limits together the connection stays; beyond, it ends with the refusal. */
+/* Up to the two limits together the connection stays; beyond, it ends with the refusal, which waits for no body. */
 START_TEST(swallowing_has_a_limit) {
     for (int extra = 0; extra < 2; extra++) {
         http_raw raw;
@@ -49,7 +49,7 @@ START_TEST(swallowing_has_a_limit) {
                  8192 + extra);
         http_raw_open(&raw, tight.port);
         http_raw_send_text(&raw, head);
-        http_raw_send(&raw, body, (size_t)(8192 + extra));
+        if (extra == 0) http_raw_send(&raw, body, 8192);
         http_answer answer = http_raw_answer(&raw, 0);
         api_check_problem(&answer, 413, "body_too_large");
         char *connection = http_header(&answer, "Connection");
