@@ -1,15 +1,17 @@
 #!/bin/sh
-# Every way to compute that this processor has (`make check-widths`): the golden numbers and the unit tests at each width
-# of attnd's own vector code, and with each kernel set of OpenBLAS that is in the library and can run here.
+# Every way to compute that this processor has (`make check-widths`): the golden numbers and the unit suites whose numbers
+# come from vector code or OpenBLAS, at each width of attnd's own, and with each kernel set of OpenBLAS that is in the
+# library and can run here.
 set -eu
 cd "$(dirname "$0")/../.."
 out=${OUT:?the folder of the build}
 
 # The suites with this environment.
 run() {
-    for suite in golden unit; do
+    for suite in golden "unit properties" "unit online" "unit linear" "unit reduced_maps" "unit hidden_keys" "unit run" "unit blas"; do
         echo "== $suite: $*"
-        env "$@" ATTND_BINARY="$PWD/$out/attnd" "$out/tests/$suite"
+        # shellcheck disable=SC2086 # the program and its suite
+        env "$@" ATTND_BINARY="$PWD/$out/attnd" "$out/tests/"$suite
     done
 }
 
