@@ -97,6 +97,7 @@ RECORDED := $(OUT)/recorded
 ON_DAEMON = ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_LATCH_BINARY=$(abspath $(OUT)/attnd-latch) \
             ATTND_SHIMS=$(abspath $(OUT)/shim) ATTND_RECORD=$(abspath $(RECORDED))
 OPENAPI_VENV := build/openapi/venv
+TRITON_VENV := build/triton/venv
 # The Python of `make bench`; one that has torch lets it be compared with.
 PYTHON ?= python3
 # For each operation and kind of request; 300 take two minutes.
@@ -167,6 +168,18 @@ openapi-fuzz: ## send the daemon requests made from the OpenAPI document, fittin
 	$(call install_packages,$(BUILD_PACKAGES) $(OPENAPI_PACKAGES))
 	@$(MAKE) --no-print-directory $(OUT)/attnd $(OPENAPI_VENV)/complete
 	$(OPENAPI_VENV)/bin/python tests/openapi/fuzz.py $(OUT)/attnd $(OPENAPI_EXAMPLES)
+
+$(TRITON_VENV)/complete: tests/triton/requirements.txt
+	rm -rf $(TRITON_VENV)
+	python3 -m venv $(TRITON_VENV)
+	$(TRITON_VENV)/bin/pip install --quiet --disable-pip-version-check -r $<
+	@touch $@
+
+.PHONY: triton-check
+triton-check: ## ask the daemon through the unmodified tritonclient[http], by the Open Inference Protocol
+	$(call install_packages,$(BUILD_PACKAGES) $(OPENAPI_PACKAGES))
+	@$(MAKE) --no-print-directory $(OUT)/attnd $(TRITON_VENV)/complete
+	$(TRITON_VENV)/bin/python tests/triton/client.py $(OUT)/attnd
 
 .PHONY: readme-check
 readme-check: ## run the README's examples, those for a browser in one, and compare with what the README shows

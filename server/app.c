@@ -228,6 +228,10 @@ attn_code srv_app_load_models(srv_app *app, attn_error *error) {
     if (code != ATTN_OK) return code;
     for (size_t i = 0; i < srv_models_count(models); i++)
         log_model(app, srv_models_at(models, i));
+    /* Two names for each: with maps, and without. */
+    app->site.inference = srv_inference_new(2 * srv_models_count(models));
+    if (!app->site.inference)
+        return attn_error_set(error, ATTN_NO_MEMORY, NULL, "no memory for the counters");
     srv_models_publish(models);
     /* Only a daemon lives long enough for somebody to ask. */
     if (app->http) app->digests = srv_digests_start(models);
@@ -279,6 +283,7 @@ void srv_app_close(srv_app *app) {
     attn_pool_free(app->site.service.pool);
     srv_models_free(app->site.service.models);
     srv_metrics_free(app->site.metrics);
+    srv_inference_free(app->site.inference);
     srv_keys_free(app->keys);
     if (app->log.outlet) srv_log_flush(&app->log);
     if (app->log.repeats) srv_repeats_done(&app->repeats);
@@ -287,5 +292,6 @@ void srv_app_close(srv_app *app) {
     app->digests = NULL;
     app->site.service = (srv_service){0};
     app->site.metrics = NULL;
+    app->site.inference = NULL;
     app->site.keys = app->keys = NULL;
 }

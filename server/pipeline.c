@@ -103,6 +103,7 @@ static bool decode(srv_job *job) {
     const srv_source source = {.query = job->request.query,
                                .query_size = job->request.query_size,
                                .gives = job->request.gives,
+                               .addressed = &job->request.addressed,
                                .job = &job->decoding};
     bool decoded = srv_decoder_end(decoder, &source, &job->ask, &job->answer.problem);
     job->request.decoder = NULL;
@@ -216,6 +217,7 @@ static void prepare(void *context, size_t tile, size_t worker) {
 /* Tells the caller. All but the answer goes back before, so that whoever is told finds it free; the job
  * itself stays in place until `done` returns, for those who cancel. */
 static void finish(srv_job *job) {
+    job->answer.batch = job->ask ? job->ask->request.sequence_count : 0;
     attn_run_free(job->run);
     if (!job->ask_is_sent) srv_ask_free(job->ask);
     srv_decoder_free(job->request.decoder);
@@ -307,7 +309,10 @@ static bool list(srv_job *job, srv_parts *parts) {
 
 static void encode(srv_job *job) {
     srv_parts *parts = srv_parts_new();
-    if (parts && list(job, parts) && send(job, parts)) return;
+    bool is_listed = parts && list(job, parts);
+    if (is_listed) job->answer.head = srv_parts_head(parts);
+    if (job->answer.head > 0) job->answer.type = "application/octet-stream";
+    if (is_listed && send(job, parts)) return;
     srv_parts_free(parts);
     if (job->answer.problem.id == SRV_NO_PROBLEM)
         srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,

@@ -40,9 +40,10 @@ typedef struct srv_timing {
 
 /* What is asked. */
 typedef struct srv_request {
-    srv_decoder *decoder;   /* has had the whole body */
-    const srv_codec *gives; /* what the answer is written in */
-    srv_coding packs;       /* how it may be compressed */
+    srv_decoder *decoder;    /* has had the whole body */
+    const srv_codec *gives;  /* what the answer is written in */
+    srv_coding packs;        /* how it may be compressed */
+    srv_addressed addressed; /* where the format needs it */
     const char *query; /* what stands behind the target's '?' (NULL: nothing); stays until `done` is called */
     size_t query_size;
 } srv_request;
@@ -50,6 +51,8 @@ typedef struct srv_request {
 typedef struct srv_answer {
     srv_problem problem; /* SRV_NO_PROBLEM: the stream is the answer */
     const char *type;    /* its media type; static storage */
+    size_t head;         /* bytes of JSON that describe the bytes behind them; 0: the answer is of one kind */
+    size_t batch;        /* sequences of the request; 0: none has been read */
     srv_coding coding;   /* how the stream is compressed */
     srv_stream *stream;  /* can be read; the receiver closes it, before the service's budget and pool go */
     srv_timing timing;

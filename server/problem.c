@@ -94,6 +94,7 @@ static const char *reason_phrase(int status) {
     case 429: return "Too Many Requests";
     case 431: return "Request Header Fields Too Large";
     case 499: return "Client Closed Request";
+    case 501: return "Not Implemented";
     case 503: return "Service Unavailable";
     case 504: return "Gateway Timeout";
     default: return "Internal Server Error";
@@ -120,7 +121,8 @@ static void append_where(srv_text *text, const srv_problem *problem) {
     }
 }
 
-char *srv_problem_document(const srv_problem *problem, const char *request_id, size_t *size) {
+char *srv_problem_document(const srv_problem *problem, const char *request_id, bool with_error,
+                           size_t *size) {
     srv_text text = {0};
     int status = srv_problem_status(problem);
     srv_text_append_string(&text, "{\"type\":\"about:blank\"");
@@ -130,6 +132,7 @@ char *srv_problem_document(const srv_problem *problem, const char *request_id, s
     append_member(&text, "code", srv_problem_code(problem));
     append_member(&text, "detail", problem->detail);
     append_where(&text, problem);
+    if (with_error) append_member(&text, "error", problem->detail);
     if (request_id != NULL) append_member(&text, "request_id", request_id);
     srv_text_append(&text, "}", sizeof "}");
     if (text.failed) {

@@ -38,6 +38,7 @@
     X(SRV_UNKNOWN_FIELD, 422, "unknown_field")                                                               \
     X(SRV_MISSING_FIELD, 422, "missing_field")                                                               \
     X(SRV_NOT_SUPPORTED, 422, "not_supported")                                                               \
+    X(SRV_NOT_IMPLEMENTED, 501, "not_implemented")                                                           \
     X(SRV_WRONG_TYPE, 422, "wrong_type")                                                                     \
     X(SRV_SHAPE_MISMATCH, 422, "shape_mismatch")                                                             \
     X(SRV_OUT_OF_RANGE, 422, "out_of_range")                                                                 \
@@ -92,7 +93,7 @@ __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem,
 bool srv_problem_from_engine(srv_problem *problem, const attn_error *error);
 
 /* The problem+json document (RFC 9457), malloc'ed and NUL-terminated, its length in *size; NULL without
- * memory. */
-char *srv_problem_document(const srv_problem *problem, const char *request_id, size_t *size);
+ * memory. `with_error`: the detail also as the member `error`, the one that the Open Inference Protocol has. */
+char *srv_problem_document(const srv_problem *problem, const char *request_id, bool with_error, size_t *size);
 
 #endif

@@ -91,7 +91,7 @@ static bool write_file(waiting *wait, const char *path) {
 
 static int print_problem(const srv_problem *problem) {
     size_t size;
-    char *document = srv_problem_document(problem, NULL, &size);
+    char *document = srv_problem_document(problem, NULL, false, &size);
     fprintf(stderr, "%s\n", document ? document : problem->detail);
     free(document);
     return SRV_EXIT_FAILED;

@@ -2,6 +2,8 @@
  * depends on sizes alone (causal against L and S, selections) is left to attn_plan_make. */
 #include "ask_storage.h"
 
+#include "oip_ask.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -190,6 +192,18 @@ static bool has_option(const json_t *options, const char *name, size_t size) {
     return false;
 }
 
+/* `place`: where the client wrote it (NULL: in its place), with a '/' at the end where `rest`, the pointer's steps within
+ * it, stays as it is. */
+static void point_elsewhere(const char *place, const char *rest, srv_problem *problem) {
+    char steps[ATTN_WHERE_SIZE];
+    if (place == NULL) return;
+    size_t size = strlen(place);
+    bool is_tensor = place[size - 1] == '/';
+    snprintf(steps, sizeof steps, "%s", is_tensor ? rest : "");
+    snprintf(problem->where, sizeof problem->where, "%.*s%.80s", (int)(is_tensor ? size - 1 : size), place,
+             steps);
+}
+
 void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
     static const char above[] = "/return/";
     if (problem->where_kind != SRV_WHERE_POINTER || problem->where[0] != '/') return;
@@ -201,8 +215,9 @@ void srv_ask_point(const srv_ask *ask, srv_problem *problem) {
     if (has_option(ask->storage->query, name, size)) {
         problem->where_kind = SRV_WHERE_PARAMETER;
         memcpy(problem->where, name, size + 1);
-    } else if (has_option(ask->storage->metadata, name, size)) {
-        snprintf(problem->where, sizeof problem->where, "/__metadata__/%.100s", name);
+    } else {
+        point_elsewhere(json_string_value(json_object_get(ask->storage->places, name)),
+                        problem->where + skipped + size, problem);
     }
 }
 
@@ -257,7 +272,9 @@ void srv_ask_free(srv_ask *ask) {
     free(storage->queries);
     free(storage->token_numbers);
     json_decref(storage->query);
-    json_decref(storage->metadata);
+    json_decref(storage->places);
+    if (storage->inference != NULL) json_decref(storage->inference->id);
+    free(storage->inference);
     free(storage->arranged);
     free(storage);
     json_decref(ask->tokens);

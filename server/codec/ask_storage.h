@@ -47,8 +47,11 @@ struct srv_ask_storage {
     const struct srv_capture *captures; /* tensors of a JSON body, while it is read; NULL: it is no such */
     srv_share *share; /* what is allocated while decoding is taken from it; NULL: nobody counts */
     srv_buffer kept[SRV_KEPT_BUFFERS];
-    json_t *query;                 /* the options that came from the query, by name; NULL: none did */
-    json_t *metadata;              /* those that came from a binary body's __metadata__, likewise */
+    json_t *query; /* the options that came from the query, by name; NULL: none did */
+    /* Where the client wrote what has another place in the contract's own JSON, by name: pointers, those of tensors
+     * with a '/' at the end. NULL: everything is in its place. */
+    json_t *places;
+    struct srv_oip *inference;     /* NULL: another format */
     const struct srv_named *named; /* tensors of a binary body, while it is read; NULL: none */
     void *arranged;                /* a body's tensor in another order of bytes; NULL: it lies in the body */
     srv_lengths lengths, context_lengths;

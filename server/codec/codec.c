@@ -3,6 +3,7 @@
 
 #include "json.h"
 #include "npy.h"
+#include "oip.h"
 #include "safetensors.h"
 #include "server/http/media.h"
 #include "server/jobs/cost.h"
@@ -63,6 +64,20 @@ static const srv_codec attention[] = {
 _Static_assert(sizeof attention / sizeof *attention <= SRV_MAX_CODECS, "SRV_MAX_CODECS");
 
 const srv_codecs srv_codecs_attention = {attention, sizeof attention / sizeof *attention};
+
+/* With bytes behind the JSON, or with none; most clients of the protocol say nothing. */
+static const char *const inference_also[] = {"application/octet-stream", "text/plain",
+                                             "application/x-www-form-urlencoded", NULL};
+
+static const srv_codec inference[] = {{.type = "application/json",
+                                       .also = inference_also,
+                                       .measure = srv_oip_measure,
+                                       .decode = srv_oip_decode,
+                                       .keeps_body = true,
+                                       .cost = srv_oip_cost,
+                                       .encode = srv_oip_encode}};
+
+const srv_codecs srv_codecs_inference = {inference, 1};
 
 bool srv_codec_is_read(const srv_codec *codec) {
     return codec->open != NULL || codec->decode != NULL;

@@ -11,6 +11,14 @@
 typedef struct srv_codec srv_codec;
 typedef struct srv_decoder srv_decoder;
 
+/* What a request's path and headers say, where the body does not say it itself. */
+typedef struct srv_addressed {
+    const char *model; /* its name; outlives the request */
+    bool has_maps;     /* under the name that answers with maps as well */
+    size_t width;      /* of the rows of inputs in its first layer; 0: any */
+    size_t text; /* bytes of JSON in front of the tensors' bytes; SIZE_MAX: not told, all of it is JSON */
+} srv_addressed;
+
 /* A request as it came. */
 typedef struct srv_source {
     const char *body; /* whole, for formats that are read so */
@@ -20,7 +28,8 @@ typedef struct srv_source {
     size_t memory;          /* bytes that decoding may take beside the body: `measure` tells, they are held */
     const srv_codec *gives; /* the answer's format, whose parameters the query may name; NULL: none */
     const attn_job *job;    /* decoding gives up where it is cancelled; NULL: nobody cancels */
-    srv_share *share;       /* where they take what they learn only as they read that they need */
+    const srv_addressed *addressed; /* of formats that need it; NULL elsewhere */
+    srv_share *share;               /* where they take what they learn only as they read that they need */
 } srv_source;
 
 /* A finished run, and whose it is. */
@@ -71,7 +80,7 @@ typedef struct srv_codecs {
 
 enum { SRV_MAX_CODECS = 16 }; /* rows of a table */
 
-extern const srv_codecs srv_codecs_attention;
+extern const srv_codecs srv_codecs_attention, srv_codecs_inference;
 
 /* Whether bodies may be of this format. */
 bool srv_codec_is_read(const srv_codec *codec);

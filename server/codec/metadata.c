@@ -6,7 +6,7 @@
 #include <string.h>
 
 typedef struct reader {
-    json_t *root, *names;
+    json_t *root, *places;
     srv_problem *problem;
 } reader;
 
@@ -29,7 +29,7 @@ static bool add(void *context, const char *key, const char *text) {
         srv_place_fail(&place, to->problem, SRV_WRONG_TYPE, "'%s' in __metadata__; a tensor is expected",
                        key);
     } else if (json_object_set_new(place_of(to->root, key), key, srv_json_option(field->kind, text)) != 0 ||
-               json_object_set_new(to->names, key, json_true()) != 0) {
+               json_object_set_new(to->places, key, json_sprintf("/__metadata__/%s", key)) != 0) {
         return srv_problem_set(to->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                                "no memory for the request");
     }
@@ -37,7 +37,7 @@ static bool add(void *context, const char *key, const char *text) {
 }
 
 void srv_metadata_read(const attn_file_header *header, srv_ask *ask, json_t *root, srv_problem *problem) {
-    ask->storage->metadata = json_object();
-    reader to = {root, ask->storage->metadata, problem};
+    ask->storage->places = json_object();
+    reader to = {root, ask->storage->places, problem};
     attn_file_header_each_metadata(header, add, &to);
 }

@@ -40,7 +40,8 @@ static bool named_at(const srv_tensors *given, size_t index, const srv_place *pl
     *out = (srv_tensor){.dtype = tensor->dtype,
                         .rank = tensor->rank,
                         .count = tensor->count,
-                        .data = named->data + tensor->begin};
+                        .data = named->data == NULL ? named->places[tensor - named->tensors]
+                                                    : named->data + tensor->begin};
     memcpy(out->shape, tensor->shape, tensor->rank * sizeof *tensor->shape);
     return true;
 }

@@ -17,7 +17,8 @@ enum { SRV_NAMED_FIELDS = 16 };
 typedef struct srv_named {
     const attn_file_tensor *tensors; /* the body's header has checked them */
     size_t count;
-    const char *data; /* what their offsets count from */
+    const char *data; /* what their offsets count from; NULL: each lies at its own place, of … */
+    const char *const *places;
     srv_named_field fields[SRV_NAMED_FIELDS];
     size_t field_count;
     const attn_file_tensor **list; /* sorted by field and index */

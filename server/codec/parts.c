@@ -23,7 +23,7 @@ struct srv_parts {
     size_t tensor_count, tensor_capacity;
     place *blocks; /* one more than there are: where the last one ends */
     size_t block_count, block_capacity;
-    size_t size, written;
+    size_t size, written, head;
     bool uses_memory, needs_check, writes_all, failed;
 };
 
@@ -83,6 +83,14 @@ size_t srv_parts_bound(const srv_parts *parts, bool *is_exact) {
         bound += size == SIZE_MAX ? srv_part_bound(&one->tensor, one->count) : size;
     }
     return bound;
+}
+
+void srv_parts_end_head(srv_parts *parts) {
+    parts->head = parts->text.size;
+}
+
+size_t srv_parts_head(const srv_parts *parts) {
+    return parts->head;
 }
 
 void srv_parts_write_all(srv_parts *parts) {

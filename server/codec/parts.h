@@ -29,6 +29,10 @@ void srv_parts_add(srv_parts *parts, const srv_part *tensor);
 size_t srv_parts_bound(const srv_parts *parts, bool *is_exact);
 /* Before closing: what stands in memory as it is to be sent is written all the same, for who cannot send it so. */
 void srv_parts_write_all(srv_parts *parts);
+/* Before closing: the text so far is JSON that describes the bytes behind it, and all that there is of it. */
+void srv_parts_end_head(srv_parts *parts);
+/* How many bytes that are; 0: nothing of the kind. */
+size_t srv_parts_head(const srv_parts *parts);
 /* Ends the listing and cuts the blocks. False where there was no memory for any of it. */
 bool srv_parts_close(srv_parts *parts);
 

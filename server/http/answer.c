@@ -12,14 +12,16 @@
 
 static const char problem_type[] = "application/problem+json";
 
-/* Turns a problem into its document. Without memory the answer is the bare status. */
+/* Turns a problem into its document, under /v2 with the member that clients of that protocol read. Without memory the answer is the bare status. */
 static void settle(srv_exchange *exchange) {
     srv_reply *reply = &exchange->call.reply;
     if (reply->problem.id == SRV_NO_PROBLEM) return;
     free(reply->body);
     reply->status = srv_problem_status(&reply->problem);
-    reply->content_type = problem_type;
-    reply->body = srv_problem_document(&reply->problem, exchange->id, &reply->size);
+    srv_target target = srv_target_split(exchange->target);
+    bool is_inference = srv_target_is_below(&target, "/v2");
+    reply->content_type = is_inference ? "application/json" : problem_type;
+    reply->body = srv_problem_document(&reply->problem, exchange->id, is_inference, &reply->size);
     if (!reply->body) reply->size = 0;
 }
 
@@ -47,10 +49,14 @@ static void each_header(srv_exchange *exchange, srv_header_fn *add, void *to) {
     const srv_reply *reply = &exchange->call.reply;
     const char *allow = exchange->match.is_options ? exchange->match.allow : reply->problem.allow;
     unsigned seconds = retry_after(exchange);
-    char number[16];
+    char number[24];
     if (reply->content_type) add(to, "Content-Type", reply->content_type);
     if (reply->coding != SRV_CODING_IDENTITY)
         add(to, "Content-Encoding", reply->coding == SRV_CODING_GZIP ? "gzip" : "deflate");
+    if (reply->stream && reply->head > 0) {
+        snprintf(number, sizeof number, "%zu", reply->head);
+        add(to, "Inference-Header-Content-Length", number);
+    }
     add(to, "X-Request-Id", exchange->id);
     if (allow) add(to, "Allow", allow);
     if (reply->status == 415) add(to, "Accept-Encoding", "gzip, deflate");

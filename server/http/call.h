@@ -17,8 +17,9 @@ typedef struct srv_reply {
     srv_problem problem;
     int status;
     const char *content_type; /* static storage */
-    srv_coding coding;        /* of the stream */
-    char *body;               /* malloc'ed; NULL only with size 0 */
+    size_t head;       /* bytes of the stream that are JSON about those behind them; 0: all is of one kind */
+    srv_coding coding; /* of the stream */
+    char *body;        /* malloc'ed; NULL only with size 0 */
     size_t size;
     srv_stream *stream; /* ready to be read, instead of a body; NULL: none */
     bool has_timing;
@@ -35,6 +36,8 @@ typedef struct srv_call {
     const srv_codec *takes, *gives;
     srv_coding coding, packs;
     srv_decoder *decoder; /* has the body; `start` may take it over and leaves NULL then */
+    /* Inference-Header-Content-Length; NULL: not there, empty: twice. Stays as the query does. */
+    const char *inference_header;
     srv_reply reply;
     srv_job *job; /* while the workers have it; under the lock that owns the hand-over */
 } srv_call;

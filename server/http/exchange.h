@@ -96,8 +96,9 @@ typedef struct srv_framing {
     bool is_preflight;
     const char *content_type, *content_encoding, *request_id, *origin;
     const char *authorization, *api_key;
-    size_t credentials; /* how many headers bear one */
-    char host[264];     /* empty: none */
+    const char *inference_header; /* empty: two */
+    size_t credentials;           /* how many headers bear one */
+    char host[264];               /* empty: none */
 } srv_framing;
 
 /* Reads the headers; false with SRV_BAD_HTTP where two readers could disagree about where the message ends or

@@ -82,6 +82,8 @@ static enum MHD_Result see(void *cls, enum MHD_ValueKind kind, const char *key, 
     } else if (strcasecmp(key, "X-API-Key") == 0) {
         s->framing->api_key = value;
         s->framing->credentials++;
+    } else if (strcasecmp(key, "Inference-Header-Content-Length") == 0) {
+        s->framing->inference_header = s->framing->inference_header ? "" : value;
     } else if (strcasecmp(key, "Access-Control-Request-Method") == 0) {
         s->framing->is_preflight = true;
     }

@@ -80,7 +80,8 @@ bool srv_negotiate_answer(srv_exchange *exchange, srv_problem *problem) {
     for (size_t i = 0; codecs && i < a.count; i++)
         a.values[i] = codecs->rows[i].encode ? codecs->rows[i].type : NULL;
     if (!codecs && !route->produces) return true;
-    MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, &a);
+    if (!route->ignores_accept)
+        MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, &a);
     size_t chosen = a.line ? choose(&a) : 0;
     if (chosen == a.count) {
         char types[256];

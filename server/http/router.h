@@ -6,13 +6,14 @@
 #include "server/http/call.h"
 
 typedef struct srv_route {
-    const char *method; /* "GET" (which answers HEAD too) or "POST" */
-    const char *path;   /* as srv_target_matches takes it; also the route's name in the log */
-    srv_right right;    /* what a key must be good for, where keys are asked for */
-    bool needs_models;  /* 503 until they are loaded */
-    bool takes_query;   /* `start` reads it */
-    bool ignores_query; /* without either a query is a 422 */
-    bool is_quiet;      /* asked for all the time, by probes: logged at level debug, not info */
+    const char *method;  /* "GET" (which answers HEAD too) or "POST" */
+    const char *path;    /* as srv_target_matches takes it; also the route's name in the log */
+    srv_right right;     /* what a key must be good for, where keys are asked for */
+    bool needs_models;   /* 503 until they are loaded */
+    bool takes_query;    /* `start` reads it */
+    bool ignores_query;  /* without either a query is a 422 */
+    bool ignores_accept; /* one format is written, and clients do not say what they take */
+    bool is_quiet;       /* asked for all the time, by probes: logged at level debug, not info */
     /* A body is collected, and the headers choose the formats of body and answer; NULL: a body is passed over */
     const srv_codecs *codecs;
     const char *

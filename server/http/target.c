@@ -29,6 +29,12 @@ srv_target srv_target_split(const char *raw) {
     return target;
 }
 
+bool srv_target_is_below(const srv_target *target, const char *above) {
+    size_t size = strlen(above);
+    return target->path_size >= size && memcmp(target->path, above, size) == 0 &&
+           (target->path_size == size || target->path[size] == '/');
+}
+
 static int hex_digit(char c) {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;

@@ -26,6 +26,9 @@ typedef struct srv_target {
  * part of a target and stays in the query or path. */
 srv_target srv_target_split(const char *raw);
 
+/* Whether the path is `above` or lies below it. */
+bool srv_target_is_below(const srv_target *target, const char *above);
+
 /* Whether a path is the pattern's: "/v1/models/{model}/layers/{layer}" has two places (the most there may be)
  * that take any one segment each. Those segments, percent-decoded, go to `parameters` (untouched without a
  * match). A segment that is empty, too long, badly escaped or holds %00 or %2F matches nothing. Other segments

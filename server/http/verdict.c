@@ -130,6 +130,7 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     const srv_route *route = exchange->match.route;
     exchange->call.query = target.query;
     exchange->call.query_size = target.query_size;
+    exchange->call.inference_header = framing->inference_header;
     exchange->is_preflight = framing->is_preflight && exchange->origin && exchange->match.is_options;
     if (exchange->match.is_options) return;
     bool changes_nothing = strcmp(route->method, "GET") == 0;

@@ -25,9 +25,6 @@ void srv_label_clean(const char *text, size_t size, size_t characters, char *out
  * UAX #11 and the general categories Mn and Me, by blocks). */
 size_t srv_character_columns(uint32_t character);
 size_t srv_label_columns(const char *text);
-/* An ellipsis may be two bytes longer than the character that it replaces: the two functions that set one need that room
- * behind the text, which a buffer of SRV_CLEAN_SIZE has. */
-
 /* Cuts a cleaned text with an ellipsis where it takes more columns; returns how many it takes then. */
 size_t srv_label_fit(char *text, size_t columns);
 

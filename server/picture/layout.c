@@ -168,8 +168,7 @@ static axis make_axis(const srv_maps *maps, const srv_panel_size *panel, bool of
 
 /* From the panel's edge to the middle of where an index is drawn. */
 static double middle_of(const axis *a, size_t index) {
-    size_t cell = index / a->pool;
-    return ((double)cell + 0.5) * (double)a->cell;
+    return ((double)(index / a->pool) + 0.5) * (double)a->cell;
 }
 
 static void label_rows(srv_layout *to, const axis *a, srv_box panel) {

@@ -149,14 +149,11 @@ static void put_cut(const terminal *to, char *text) {
 static void put_wrapped(const terminal *to, char *text) {
     size_t used = 0;
     for (char *word; (word = strsep(&text, " "));) {
-        char fitted[SRV_CLEAN_SIZE(SRV_CAPTION_CHARACTERS)];
         if (*word == '\0') continue;
-        snprintf(fitted, sizeof fitted, "%s", word);
-        size_t width = srv_label_fit(fitted, to->options->columns);
-        bool is_first = used == 0, breaks = !is_first && used + 1 + width > to->options->columns;
-        if (!is_first) put(to, breaks ? "\n" : " ");
-        used = is_first || breaks ? width : used + 1 + width;
-        put(to, fitted);
+        size_t width = srv_label_fit(word, to->options->columns);
+        if (used > 0) put(to, used + 1 + width > to->options->columns ? "\n" : " ");
+        used = used == 0 || used + 1 + width > to->options->columns ? width : used + 1 + width;
+        put(to, word);
     }
     put(to, "\n");
 }

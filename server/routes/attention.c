@@ -1,17 +1,11 @@
 /* POST /v1/attention: hands the decoder, which has the body, to the pipeline. */
+#include "reply.h"
 #include "routes.h"
 
 /* On a worker. */
 static void answered(void *context, srv_answer *answer) {
     srv_call *call = context;
-    srv_reply *reply = &call->reply;
-    reply->problem = answer->problem;
-    reply->status = 200;
-    reply->content_type = answer->type;
-    reply->coding = answer->coding;
-    reply->stream = answer->stream;
-    reply->has_timing = true;
-    reply->timing = answer->timing;
+    srv_reply_answer(&call->reply, answer);
     srv_call_finish(call);
 }
 

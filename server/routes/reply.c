@@ -29,3 +29,14 @@ void srv_reply_json(srv_reply *reply, json_t *document) {
     json_decref(document);
     set(reply, "application/json", body, body ? strlen(body) : 0);
 }
+
+void srv_reply_answer(srv_reply *reply, const srv_answer *answer) {
+    reply->problem = answer->problem;
+    reply->status = 200;
+    reply->content_type = answer->type;
+    reply->head = answer->head;
+    reply->coding = answer->coding;
+    reply->stream = answer->stream;
+    reply->has_timing = true;
+    reply->timing = answer->timing;
+}

@@ -20,4 +20,16 @@ void srv_route_openapi(srv_call *call);
 void srv_route_ready(srv_call *call);
 void srv_route_version(srv_call *call);
 
+/* The Open Inference Protocol. */
+bool srv_route_v2_infer(srv_call *call);
+void srv_route_v2_server(srv_call *call);
+void srv_route_v2_live(srv_call *call);
+void srv_route_v2_ready(srv_call *call);
+void srv_route_v2_model(srv_call *call);
+void srv_route_v2_model_ready(srv_call *call);
+void srv_route_v2_config(srv_call *call);
+void srv_route_v2_stats(srv_call *call);
+void srv_route_v2_index(srv_call *call);
+void srv_route_v2_not_offered(srv_call *call);
+
 #endif

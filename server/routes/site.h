@@ -4,6 +4,7 @@
 
 #include "config/cfg.h"
 #include "server/http/router.h"
+#include "server/obs/inference.h"
 #include "server/obs/metrics.h"
 
 #include <stdatomic.h>
@@ -14,8 +15,9 @@ struct srv_site {
     const cfg_settings *settings;
     size_t max_connections; /* in force */
     srv_metrics *metrics;
-    const srv_keys *keys; /* NULL: none are asked for */
-    double started;       /* seconds since 1970 */
+    srv_inference *inference; /* requests by the Open Inference Protocol; there once the models are */
+    const srv_keys *keys;     /* NULL: none are asked for */
+    double started;           /* seconds since 1970 */
     atomic_bool draining;
 };
 

@@ -48,11 +48,11 @@ void api_check_header(const http_answer *answer, const char *name, const char *v
     free(found);
 }
 
-void api_check_problem(const http_answer *answer, long status, const char *code) {
-    static const char *const members[] = {"type",    "title",  "status",    "code",   "detail",
-                                          "pointer", "offset", "parameter", "header", "request_id"};
+static void check_problem(const http_answer *answer, long status, const char *code, const char *type) {
+    static const char *const members[] = {"type",   "title",     "status", "code",  "detail",    "pointer",
+                                          "offset", "parameter", "header", "error", "request_id"};
     ck_assert_msg(answer->status == status, "%ld, not %ld: %s", answer->status, status, answer->body);
-    api_check_header(answer, "Content-Type", "application/problem+json");
+    api_check_header(answer, "Content-Type", type);
     json_t *document = http_json(answer), *value;
     const char *name;
     json_check_exact(document, "/type", "\"about:blank\"");
@@ -68,6 +68,19 @@ void api_check_problem(const http_answer *answer, long status, const char *code)
             known |= strcmp(name, members[i]) == 0;
         ck_assert_msg(known, "member %s", name);
     }
+    json_decref(document);
+}
+
+void api_check_problem(const http_answer *answer, long status, const char *code) {
+    check_problem(answer, status, code, "application/problem+json");
+    ck_assert_ptr_null(strstr(answer->body, "\"error\":"));
+}
+
+void api_check_inference_problem(const http_answer *answer, long status, const char *code) {
+    check_problem(answer, status, code, "application/json");
+    json_t *document = http_json(answer);
+    ck_assert_str_eq(json_string_value(json_at(document, "/error")),
+                     json_string_value(json_at(document, "/detail")));
     json_decref(document);
 }
 

@@ -23,6 +23,8 @@ json_t *api_post(const char *path, const char *body, long status);
 /* Checks that an answer is a problem document of this status and code, with the request's id, and nothing but
  * the members that the contract names. */
 void api_check_problem(const http_answer *answer, long status, const char *code);
+/* The same under /v2: another media type, and the detail as `error` too. */
+void api_check_inference_problem(const http_answer *answer, long status, const char *code);
 /* A header that must be there once, with this value. */
 void api_check_header(const http_answer *answer, const char *name, const char *value);
 

@@ -310,11 +310,6 @@ START_TEST(characters_fit_the_terminal) {
             ck_assert_msg(srv_label_columns(line) <= (size_t)columns, "%d: %s", columns, line);
         http_done(&text);
     }
-    /* A word too long for a line is cut, and what stands behind it is whole. */
-    http_answer cut =
-        ask_as("text/plain", "?columns=20&caption=aaaaaaaaaaaaaaaaaaaaaaaaa+bb+cc", drawn[0].body, 200);
-    ck_assert_ptr_nonnull(strstr(cut.body, "\naaaaaaaaaaaaaaaaaaa…\nbb cc\n"));
-    http_done(&cut);
     http_answer colored = ask_as("text/plain", "?color=1", drawn[0].body, 200);
     ck_assert_ptr_nonnull(strstr(colored.body, "\x1b[48;2;"));
     api_check_header(&colored, "Content-Type", "text/plain; charset=utf-8");

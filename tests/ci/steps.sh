@@ -53,6 +53,7 @@ step widths make $jobs WERROR=1 check-widths
 step readme make $jobs WERROR=1 readme-check
 step openapi make $jobs WERROR=1 openapi-check
 step openapi-fuzz make $jobs WERROR=1 openapi-fuzz
+step triton make $jobs WERROR=1 triton-check
 step clang make $jobs CC="$clang" OUT=build/clang WERROR=1 check SUITES=unit
 step tidy make tidy
 step asan make $jobs VARIANT=asan WERROR=1 check

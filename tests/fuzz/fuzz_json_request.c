@@ -29,7 +29,7 @@ static void judge_problem(const srv_problem *problem) {
     int status = srv_problem_status(problem);
     FUZZ_PROMISE(status == 400 || status == 404 || status == 413 || status == 422);
     FUZZ_PROMISE(problem->detail[0] != '\0');
-    char *document = srv_problem_document(problem, "id", &size);
+    char *document = srv_problem_document(problem, "id", false, &size);
     FUZZ_PROMISE(document != NULL);
     json_t *read = json_loadb(document, size, JSON_REJECT_DUPLICATES, NULL);
     FUZZ_PROMISE(json_is_object(read));

@@ -128,10 +128,10 @@ def check_content(document, response, headers, exchange):
     coding = headers.get("content-encoding", [None])[0]
     if coding:
         data = zlib.decompress(data, 31 if coding == "gzip" else 15)
-    is_binary = media.startswith("application/x-") or media == "image/png"
+    is_binary = media.startswith("application/x-") or media == "application/octet-stream"
     value = strict_json(data) if media.endswith("json") else data.decode("latin-1" if is_binary else "utf-8")
     document.check(response["content"][media]["schema"], value, "body")
-    if media == "application/problem+json":
+    if exchange["status"] >= 400:
         if value["status"] != exchange["status"]:
             raise Mismatch(f"the problem's status is {value['status']}")
         document.codes.add(value["code"])
@@ -141,7 +141,8 @@ def check_content(document, response, headers, exchange):
 
 def check_request(document, operation, exchange, query):
     # A content type that the request's headers name; text, forms and nothing are JSON as well.
-    binary = any(re.match("content-type: *application/x-(npy|safetensors)", h, re.IGNORECASE) for h in exchange["headers"])
+    binary = any(re.match("content-type: *application/x-(npy|safetensors)|inference-header-content-length:", h, re.IGNORECASE)
+                 for h in exchange["headers"])
     if "requestBody" in operation and exchange["body"] is not None and not binary:
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
         document.check(schema, strict_json(exchange["body"].encode("latin-1")), "the request's body")

@@ -56,9 +56,13 @@ static void settle(service *to) {
     pthread_mutex_unlock(&to->lock);
 }
 
+static const srv_codecs *codecs_of(const service_forms *forms) {
+    return forms->addressed ? &srv_codecs_inference : &srv_codecs_attention;
+}
+
 static srv_decoder *open_decoder(service *to, const service_forms *forms) {
     enum { MOST = 1 << 20 };
-    const srv_codec *codec = srv_codec_of_body(&srv_codecs_attention, forms->takes);
+    const srv_codec *codec = srv_codec_of_body(codecs_of(forms), forms->takes);
     return forms->coding == SRV_CODING_IDENTITY
                ? srv_decoder_new(codec, &to->budget, 0)
                : srv_inflater_new(forms->coding, MOST, codec, &to->budget, 0);
@@ -81,7 +85,8 @@ bool service_ask_in(service *to, const service_forms *forms, const char *body, s
         memcpy(question, query, query_size);
         to->answered = false;
         const srv_request request = {.decoder = decoder,
-                                     .gives = srv_codec_of_body(&srv_codecs_attention, forms->gives),
+                                     .gives = srv_codec_of_body(codecs_of(forms), forms->gives),
+                                     .addressed = forms->addressed ? *forms->addressed : (srv_addressed){0},
                                      .query = question,
                                      .query_size = query_size};
         started = srv_pipeline_start(&to->shared, &request, answered, to) != NULL;

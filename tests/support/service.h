@@ -35,6 +35,8 @@ bool service_ask(service *to, const char *body, size_t size, const char *query, 
 typedef struct service_forms {
     const char *takes, *gives;
     srv_coding coding;
+    const srv_addressed
+        *addressed; /* by the Open Inference Protocol, whose only format the others are not; or NULL */
 } service_forms;
 bool service_ask_in(service *to, const service_forms *forms, const char *body, size_t size, const char *query,
                     size_t query_size, service_answer *out);

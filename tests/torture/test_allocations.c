@@ -181,6 +181,38 @@ START_TEST(answering_in_bytes) {
 }
 END_TEST
 
+static const struct {
+    const char *json;
+    size_t size; /* of the bytes behind it */
+} inferences[] = {
+    {"{\"id\":\"x\",\"inputs\":[{\"name\":\"inputs\",\"shape\":[1,2,4],\"datatype\":\"FP32\",\"data\":[1,0,0,"
+     "0,0,1,0,0]}],"
+     "\"parameters\":{\"causal\":true,\"timeout\":60000000}}",
+     0},
+    {"{\"inputs\":[{\"name\":\"attention_mask\",\"shape\":[1,1],\"datatype\":\"INT16\",\"parameters\":{"
+     "\"binary_data_size\":2}},"
+     "{\"name\":\"inputs\",\"shape\":[1,1,4],\"datatype\":\"FP16\",\"parameters\":{\"binary_data_size\":8}}],"
+     "\"outputs\":[{\"name\":\"attention\",\"parameters\":{\"binary_data\":true}},{\"name\":\"outputs\"}]}",
+     10},
+    {"{\"inputs\":[{\"name\":\"inputs\",\"shape\":[1,1,4],\"datatype\":\"FP32\",\"data\":[[[1,0]]]}]}", 0},
+};
+
+START_TEST(answering_inferences) {
+    service one;
+    attn_error error = {0};
+    ck_assert(service_open(&one, NULL, MEMORY, &error));
+    size_t text = strlen(inferences[_i].json), size = text + inferences[_i].size;
+    char *body = calloc(1, size + 1);
+    memcpy(body, inferences[_i].json, text);
+    if (inferences[_i].size > 0) body[text] = 1;
+    const srv_addressed addressed = {
+        .model = "tiny", .has_maps = true, .width = 4, .text = inferences[_i].size > 0 ? text : SIZE_MAX};
+    torture(&one, &(service_forms){.addressed = &addressed}, body, size, "");
+    free(body);
+    service_close(&one);
+}
+END_TEST
+
 /* One head of width 8; a long request and a short one, with and without maps, one with masked keys. */
 typedef struct pass {
     size_t length;
@@ -258,6 +290,7 @@ ATTND_SUITE(allocations) {
     tcase_add_loop_test(cases, loading_keys, 0, 2);
     tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);
     tcase_add_loop_test(cases, answering_in_bytes, 0, sizeof bytes / sizeof *bytes);
+    tcase_add_loop_test(cases, answering_inferences, 0, (int)(sizeof inferences / sizeof *inferences));
     tcase_add_test(cases, a_forward_pass_allocates_nothing_after_the_first);
     suite_add_tcase(suite, cases);
     return suite;

@@ -69,7 +69,7 @@ END_TEST
 
 static void expect_document(const srv_problem *problem, const char *id, const char *want) {
     size_t size = 0;
-    char *document = srv_problem_document(problem, id, &size);
+    char *document = srv_problem_document(problem, id, false, &size);
     ck_assert_ptr_nonnull(document);
     ck_assert_str_eq(document, want);
     ck_assert_uint_eq(size, strlen(want));

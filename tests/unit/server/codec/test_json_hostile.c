@@ -43,7 +43,7 @@ static bool judge_with(const char *bytes, size_t size, const char *query, const 
     ck_assert(status == 400 || status == 404 || status == 422);
     ck_assert_str_ne(problem.detail, "");
     size_t document_size = 0;
-    char *document = srv_problem_document(&problem, "id", &document_size);
+    char *document = srv_problem_document(&problem, "id", false, &document_size);
     json_t *read = json_loadb(document, document_size, JSON_REJECT_DUPLICATES, NULL);
     ck_assert_msg(read != NULL, "not JSON: %s", document);
     json_decref(read);

@@ -51,11 +51,11 @@ START_TEST(nul_and_length_end_nothing) {
 END_TEST
 
 START_TEST(are_fitted_to_columns) {
-    char wide[16] = "猫猫猫猫",
-         joined[16] = "e\xcc\x81"
-                      "e\xcc\x81"
-                      "e\xcc\x81",
-         short_one[8] = "cat";
+    char wide[] = "猫猫猫猫",
+         joined[] = "e\xcc\x81"
+                    "e\xcc\x81"
+                    "e\xcc\x81",
+         short_one[] = "cat";
     ck_assert_uint_eq(srv_label_columns(wide), 8);
     ck_assert_uint_eq(srv_label_columns(joined), 3);
     ck_assert_uint_eq(srv_label_fit(wide, 6), 5);
