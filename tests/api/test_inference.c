@@ -519,6 +519,8 @@ static const struct {
      "{\"inputs\":[" INPUT
      ",{\"name\":\"attention_mask\",\"shape\":[1,2],\"datatype\":\"FP32\",\"data\":[0,1]}]}",
      422, "wrong_type", "pointer", "/inputs/1/datatype"},
+    {"/v2/models/tiny/versions/1/infer", "{\"inputs\":[" INPUT "],\"parameters\":{\"sequence_end\":true}}",
+     501, "not_implemented", "pointer", "/parameters/sequence_end"},
     {"/v2/models/none/infer", BODY, 404, "model_not_found", NULL, NULL},
     {"/v2/models/tiny/versions/2/infer", BODY, 404, "model_not_found", NULL, NULL},
     {"/v2/models/tiny/infer/", BODY, 404, "not_found", NULL, NULL},
@@ -631,6 +633,28 @@ START_TEST(broken_bodies_are_answered) {
 }
 END_TEST
 
+/* Microseconds, which are at least a millisecond: less than maps of 9 million weights take. */
+START_TEST(the_client_s_time_is_kept) {
+    enum { LENGTH = 3000, WIDTH = 8, SIZE = LENGTH * WIDTH * sizeof(float) };
+    static const char *const paths[] = {"/v2/models/plain-maps/infer",
+                                        "/v2/models/plain-maps/versions/1/infer"};
+    static const char json[] =
+        "{\"inputs\":[{\"name\":\"inputs\",\"shape\":[1,3000,8],\"datatype\":\"FP32\","
+        "\"parameters\":{\"binary_data_size\":96000}}],\"parameters\":{\"timeout\":1}}";
+    test_daemon shared = api_daemon;
+    float *bytes = calloc(LENGTH * WIDTH, sizeof *bytes);
+    daemon_start(&api_daemon, NULL, NULL);
+    for (size_t i = 0; i < 2; i++) {
+        http_answer answer = send_bytes(paths[i], json, bytes, SIZE, SIZE_MAX);
+        api_check_inference_problem(&answer, 504, "deadline");
+        http_done(&answer);
+    }
+    daemon_stop(&api_daemon);
+    api_daemon = shared;
+    free(bytes);
+}
+END_TEST
+
 START_TEST(web_pages_may_ask) {
     http_answer answer = http_send(
         "OPTIONS", api_daemon.url, INFER,
@@ -672,6 +696,7 @@ ATTND_SUITE(inference) {
     tcase_add_test(tests, framing_of_bytes_is_checked);
     tcase_add_test(tests, the_header_is_one_number);
     tcase_add_test(tests, broken_bodies_are_answered);
+    tcase_add_test(tests, the_client_s_time_is_kept);
     tcase_add_test(tests, web_pages_may_ask);
     return suite;
 }
