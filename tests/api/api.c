@@ -15,7 +15,6 @@ static void stop(void) {
 
 TCase *api_case(Suite *suite, const char *name) {
     TCase *tests = tcase_create(name);
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, start, stop);
     suite_add_tcase(suite, tests);
     return tests;

@@ -90,7 +90,6 @@ END_TEST
 ATTND_SUITE(bench) {
     Suite *suite = suite_create("bench");
     TCase *tests = tcase_create("bench");
-    tcase_set_timeout(tests, 600);
     tcase_add_test(tests, every_row_is_measured);
     tcase_add_test(tests, what_is_wrong_with_its_flags_is_told);
     suite_add_tcase(suite, tests);

@@ -70,7 +70,6 @@ END_TEST
 ATTND_SUITE(blas_core) {
     Suite *suite = suite_create("blas_core");
     TCase *tests = tcase_create("blas_core");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, old_kernels_are_noticed);
     tcase_add_test(tests, users_choice_stays);
     suite_add_tcase(suite, tests);

@@ -91,7 +91,6 @@ END_TEST
 ATTND_SUITE(company) {
     Suite *suite = suite_create("company");
     TCase *cases = tcase_create("company");
-    tcase_set_timeout(cases, 120);
     tcase_add_loop_test(cases, answers_are_the_same_in_company, 0, 3);
     suite_add_tcase(suite, cases);
     return suite;

@@ -197,7 +197,6 @@ END_TEST
 ATTND_SUITE(deadlines) {
     Suite *suite = suite_create("deadlines");
     TCase *tests = tcase_create("deadlines");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, slow_requests_are_ended, 0, (int)(sizeof slow / sizeof *slow));
     tcase_add_test(tests, long_bodies_have_longer);

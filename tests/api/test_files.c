@@ -121,7 +121,6 @@ END_TEST
 ATTND_SUITE(files) {
     Suite *suite = suite_create("files");
     TCase *tests = tcase_create("files");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, init_makes_what_serve_serves);
     tcase_add_test(tests, the_first_model_is_the_default);
     tcase_add_test(tests, inspect_tells_every_tensor);

@@ -122,7 +122,6 @@ END_TEST
 ATTND_SUITE(kernels) {
     Suite *suite = suite_create("kernels");
     TCase *tests = tcase_create("kernels");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, the_reference_answers_the_same);
     tcase_add_test(tests, the_reference_sums_in_double);
     tcase_add_test(tests, another_word_is_refused);

@@ -341,7 +341,6 @@ END_TEST
 ATTND_SUITE(keys) {
     Suite *suite = suite_create("keys");
     TCase *tests = tcase_create("keys");
-    tcase_set_timeout(tests, 120);
     tcase_add_unchecked_fixture(tests, start, stop);
     tcase_add_loop_test(tests, who_gets_in, 0, (int)(sizeof asked / sizeof *asked));
     tcase_add_test(tests, check_tells_of_keys);
@@ -350,7 +349,6 @@ ATTND_SUITE(keys) {
     suite_add_tcase(suite, tests);
     /* Those that count. */
     TCase *counting = tcase_create("keys_counting");
-    tcase_set_timeout(counting, 120);
     tcase_add_checked_fixture(counting, start, stop);
     tcase_add_test(counting, refusals_keep_step);
     tcase_add_test(counting, a_key_s_own_rate_is_429);

@@ -264,7 +264,6 @@ END_TEST
 ATTND_SUITE(latch) {
     Suite *suite = suite_create("latch");
     TCase *tests = tcase_create("latch");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, start, stop);
     tcase_add_test(tests, http_goes_on_while_workers_are_held);
     tcase_add_test(tests, late_requests_are_504);
@@ -272,7 +271,6 @@ ATTND_SUITE(latch) {
     tcase_add_test(tests, who_leaves_in_mid_body_is_forgotten);
     suite_add_tcase(suite, tests);
     TCase *ends = tcase_create("latch_ends");
-    tcase_set_timeout(ends, 120);
     tcase_add_test(ends, memory_that_others_hold_is_503);
     tcase_add_test(ends, draining_has_an_end);
     tcase_add_test(ends, a_second_signal_does_not_wait);

@@ -102,7 +102,7 @@ START_TEST(ends_after_the_running_request) {
     http_raw raw;
     size_t size;
     char head[200], *body = long_request(&size);
-    daemon_start(&daemon, NULL, NULL);
+    daemon_start(&daemon, (const char *const[]){"--drain", "3600", NULL}, NULL);
     http_raw_open(&raw, daemon.port);
     snprintf(head, sizeof head,
              "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
@@ -134,7 +134,7 @@ START_TEST(answers_what_has_arrived) {
     static const char request[] = "GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n";
     test_daemon daemon;
     http_raw clients[CLIENTS];
-    daemon_start(&daemon, NULL, NULL);
+    daemon_start(&daemon, (const char *const[]){"--drain", "3600", NULL}, NULL);
     for (int i = 0; i < CLIENTS; i++) {
         http_raw_open(&clients[i], daemon.port);
         http_raw_send_text(&clients[i], request);
@@ -402,7 +402,6 @@ END_TEST
 ATTND_SUITE(life) {
     Suite *suite = suite_create("life");
     TCase *tests = tcase_create("life");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, ends_when_idle);
     tcase_add_test(tests, ends_with_open_connections);
     tcase_add_test(tests, ends_while_loading);

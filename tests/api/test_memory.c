@@ -94,7 +94,6 @@ END_TEST
 ATTND_SUITE(memory) {
     Suite *suite = suite_create("memory");
     TCase *tests = tcase_create("memory");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, make_root, remove_root);
     tcase_add_test(tests, groups_of_version_2);
     tcase_add_test(tests, groups_of_version_1);

@@ -111,7 +111,6 @@ END_TEST
 ATTND_SUITE(unread_log) {
     Suite *suite = suite_create("unread_log");
     TCase *tests = tcase_create("unread_log");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, requests_do_not_wait_for_it);
     tcase_add_test(tests, the_end_does_not_wait_for_it);
     suite_add_tcase(suite, tests);

@@ -67,7 +67,6 @@ END_TEST
 ATTND_SUITE(vectors) {
     Suite *suite = suite_create("vectors");
     TCase *tests = tcase_create("vectors");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, widths_agree);
     tcase_add_test(tests, another_word_is_refused);
     tcase_add_test(tests, a_width_that_the_processor_lacks_is_refused);

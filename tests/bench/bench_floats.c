@@ -75,7 +75,6 @@ END_TEST
 ATTND_SUITE(floats) {
     Suite *suite = suite_create("floats");
     TCase *tests = tcase_create("floats");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, numbers_as_text);
     suite_add_tcase(suite, tests);
     return suite;

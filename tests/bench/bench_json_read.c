@@ -82,7 +82,6 @@ END_TEST
 ATTND_SUITE(json_read) {
     Suite *suite = suite_create("json_read");
     TCase *tests = tcase_create("json_read");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, numbers);
     suite_add_tcase(suite, tests);
     return suite;

@@ -84,7 +84,6 @@ END_TEST
 ATTND_SUITE(pictures) {
     Suite *suite = suite_create("pictures");
     TCase *tests = tcase_create("pictures");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, picture_of_a_grid);
     suite_add_tcase(suite, tests);
     return suite;

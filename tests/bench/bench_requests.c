@@ -120,7 +120,6 @@ END_TEST
 ATTND_SUITE(bench) {
     Suite *suite = suite_create("bench");
     TCase *tests = tcase_create("requests");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, small_requests);
     suite_add_tcase(suite, tests);
     return suite;

@@ -144,7 +144,6 @@ END_TEST
 ATTND_SUITE(wire) {
     Suite *suite = suite_create("wire");
     TCase *tests = tcase_create("wire");
-    tcase_set_timeout(tests, 300);
     tcase_add_test(tests, large_json);
     suite_add_tcase(suite, tests);
     return suite;

@@ -129,7 +129,6 @@ static void stop(void) {
 
 void case_add(Suite *suite, const char *slug, const TTest *test, bool serves) {
     TCase *one = tcase_create(slug);
-    tcase_set_timeout(one, 60);
     if (serves) tcase_add_checked_fixture(one, serve, stop);
     tcase_add_test(one, test);
     suite_add_tcase(suite, one);

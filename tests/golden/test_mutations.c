@@ -183,7 +183,6 @@ END_TEST
 ATTND_SUITE(golden_mutations) {
     Suite *suite = suite_create("golden_mutations");
     TCase *cases = tcase_create("mutations");
-    tcase_set_timeout(cases, 60);
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_loop_test(cases, mutation_breaks_every_vector_it_applies_to, 0,
                         (int)(sizeof mutations / sizeof *mutations));

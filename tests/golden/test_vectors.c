@@ -71,7 +71,6 @@ ATTND_SUITE(golden) {
     Suite *suite = suite_create("golden");
     TCase *cases = tcase_create("vectors");
     int count = (int)golden_count();
-    tcase_set_timeout(cases, 60);
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_loop_test(cases, loader_uses_every_weight_and_nothing_else, 0, count);
     tcase_add_loop_test(cases, engine_agrees_with_the_vector, 0, count);

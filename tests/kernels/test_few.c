@@ -191,7 +191,6 @@ END_TEST
 ATTND_SUITE(few_kernels) {
     Suite *suite = suite_create("few_kernels");
     TCase *cases = tcase_create("few");
-    tcase_set_timeout(cases, 120);
     if (kernels_are_timed()) {
         tcase_add_test(cases, times);
     } else {

@@ -112,7 +112,6 @@ END_TEST
 ATTND_SUITE(minilm) {
     Suite *suite = suite_create("minilm");
     TCase *cases = tcase_create("served from its file");
-    tcase_set_timeout(cases, 60);
     tcase_add_checked_fixture(cases, start, stop);
     tcase_add_test(cases, layer_0_agrees_with_transformers);
     tcase_add_test(cases, every_layer_answers_from_its_own_weights);

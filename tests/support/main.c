@@ -1,5 +1,6 @@
 /* The main of every test program: runs all suites linked into it and exits 1 if any check failed or none ran.
- * `program NAME` runs the suite of that name only. CK_FORK=no keeps everything in one process for a debugger. */
+ * `program NAME` runs the suite of that name only. CK_FORK=no keeps everything in one process for a debugger.
+ * A test case may take ten minutes: only what hangs reaches them, on a busy machine and with sanitizers too. */
 #include "suites.h"
 
 #include "engine/tensor/vectors.h"
@@ -42,6 +43,7 @@ static bool use_tested_vectors(void) {
 
 int main(int argc, char **argv) {
     if (!use_tested_vectors()) return 1;
+    setenv("CK_DEFAULT_TIMEOUT", "600", 0);
     SRunner *runner = srunner_create(NULL);
     for (int i = 0; i < maker_count; i++)
         srunner_add_suite(runner, makers[i]());

@@ -285,7 +285,6 @@ END_TEST
 ATTND_SUITE(allocations) {
     Suite *suite = suite_create("allocations");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 120);
     tcase_add_test(cases, loading);
     tcase_add_loop_test(cases, loading_keys, 0, 2);
     tcase_add_loop_test(cases, answering, 0, sizeof requests / sizeof *requests);

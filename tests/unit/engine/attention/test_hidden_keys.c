@@ -111,7 +111,6 @@ END_TEST
 ATTND_SUITE(hidden_keys) {
     Suite *suite = suite_create("hidden_keys");
     TCase *cases = tcase_create("hidden keys");
-    tcase_set_timeout(cases, 60);
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_checked_fixture(cases, make_context, drop_context);
     tcase_add_loop_test(cases, hidden_tiles_are_not_touched, 0, 4);

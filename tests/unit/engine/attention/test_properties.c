@@ -471,7 +471,6 @@ END_TEST
 ATTND_SUITE(properties) {
     Suite *suite = suite_create("properties");
     TCase *cases = tcase_create("random requests");
-    tcase_set_timeout(cases, 120);
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_test(cases, any_request_agrees_with_the_reference);
     tcase_add_test(cases, masked_keys_take_no_part_whatever_they_hold);

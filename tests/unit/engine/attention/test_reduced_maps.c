@@ -134,7 +134,6 @@ END_TEST
 ATTND_SUITE(reduced_maps) {
     Suite *suite = suite_create("reduced_maps");
     TCase *cases = tcase_create("random requests");
-    tcase_set_timeout(cases, 120);
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_test(cases, reduced_maps_agree_with_whole_ones);
     suite_add_tcase(suite, cases);

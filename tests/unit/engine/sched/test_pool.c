@@ -331,7 +331,6 @@ END_TEST
 ATTND_SUITE(pool) {
     Suite *suite = suite_create("pool");
     TCase *tcase = tcase_create("pool");
-    tcase_set_timeout(tcase, 60);
     tcase_add_test(tcase, every_tile_runs_once_in_stage_order);
     tcase_add_test(tcase, empty_stages_are_passed_over);
     tcase_add_test(tcase, a_job_without_tiles_still_ends);

@@ -162,7 +162,6 @@ END_TEST
 ATTND_SUITE(workspaces) {
     Suite *suite = suite_create("workspaces");
     TCase *cases = tcase_create("workspaces");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, nothing_is_kept_unless_allowed);
     tcase_add_test(cases, a_block_is_used_again);
     tcase_add_test(cases, a_block_for_less_holds_no_more);

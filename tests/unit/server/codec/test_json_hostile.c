@@ -160,7 +160,6 @@ END_TEST
 ATTND_SUITE(json_hostile) {
     Suite *suite = suite_create("json_hostile");
     TCase *tests = tcase_create("json_hostile");
-    tcase_set_timeout(tests, 120);
     tcase_add_loop_test(tests, prefixes, 0, sizeof bodies / sizeof *bodies);
     tcase_add_loop_test(tests, changed_bytes, 0, sizeof bodies / sizeof *bodies);
     tcase_add_loop_test(tests, removed_and_doubled_bytes, 0, sizeof bodies / sizeof *bodies);

@@ -98,7 +98,6 @@ END_TEST
 ATTND_SUITE(json_memory) {
     Suite *suite = suite_create("json_memory");
     TCase *tests = tcase_create("json_memory");
-    tcase_set_timeout(tests, 120);
     tcase_add_test(tests, buffers_keep_their_bytes);
     tcase_add_test(tests, a_buffer_that_does_not_fit_is_as_it_was);
     tcase_add_loop_test(tests, receiving_takes_the_floats_and_a_quarter, 0, sizeof texts / sizeof *texts);

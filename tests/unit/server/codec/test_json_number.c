@@ -213,7 +213,6 @@ END_TEST
 ATTND_SUITE(json_number) {
     Suite *suite = suite_create("json_number");
     TCase *tests = tcase_create("json_number");
-    tcase_set_timeout(tests, 120);
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, random_numbers);
     tcase_add_test(tests, middles);

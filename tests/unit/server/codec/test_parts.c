@@ -228,7 +228,6 @@ END_TEST
 ATTND_SUITE(parts) {
     Suite *suite = suite_create("parts");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 60);
     tcase_add_loop_test(cases, blocks_make_the_whole, 0, sizeof mixtures / sizeof *mixtures);
     tcase_add_test(cases, text_alone);
     tcase_add_test(cases, nothing_at_all_is_a_block);

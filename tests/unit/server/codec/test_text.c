@@ -213,7 +213,6 @@ END_TEST
 ATTND_SUITE(text) {
     Suite *suite = suite_create("text");
     TCase *tests = tcase_create("text");
-    tcase_set_timeout(tests, 60);
     tcase_add_test(tests, appends);
     tcase_add_test(tests, sizes_that_do_not_fit);
     tcase_add_test(tests, json_strings);

@@ -238,7 +238,6 @@ END_TEST
 ATTND_SUITE(stream) {
     Suite *suite = suite_create("stream");
     TCase *cases = tcase_create("all");
-    tcase_set_timeout(cases, 60);
     tcase_add_test(cases, a_large_answer_comes_in_order);
     tcase_add_loop_test(cases, a_reader_that_stops_holds_nobody, 0, sizeof places / sizeof *places);
     tcase_add_test(cases, a_middling_answer_is_ready_as_a_whole);
