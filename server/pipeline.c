@@ -210,6 +210,7 @@ static void prepare(void *context, size_t tile, size_t worker) {
     job->answer.timing.queue = lap(job);
     stop_waiting(job);
     if (decode(job) && find_model(job) && bind(job)) plan(job);
+    job->answer.batch = job->ask ? job->ask->request.sequence_count : 0; /* later the ask may be gone */
     set_deadline(job);
     job->answer.timing.parse = lap(job);
 }
@@ -217,7 +218,6 @@ static void prepare(void *context, size_t tile, size_t worker) {
 /* Tells the caller. All but the answer goes back before, so that whoever is told finds it free; the job
  * itself stays in place until `done` returns, for those who cancel. */
 static void finish(srv_job *job) {
-    job->answer.batch = job->ask ? job->ask->request.sequence_count : 0;
     attn_run_free(job->run);
     if (!job->ask_is_sent) srv_ask_free(job->ask);
     srv_decoder_free(job->request.decoder);

@@ -6,6 +6,7 @@
 #include "tests/support/written.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ typedef struct fixture {
     pthread_mutex_t lock;
     pthread_cond_t came;
     size_t answers, stopped;
+    size_t batch; /* of the last one */
     service_answer last;
 } fixture;
 
@@ -45,6 +47,7 @@ static void answered(void *context, srv_answer *answer) {
     if (answer->stream) f->last.body = written_stream(answer->stream, &f->last.size);
     srv_stream_close(answer->stream);
     f->answers++;
+    f->batch = answer->batch;
     f->stopped += answer->problem.id == SRV_DRAINING;
     pthread_cond_broadcast(&f->came);
     pthread_mutex_unlock(&f->lock);
@@ -178,6 +181,24 @@ START_TEST(what_never_fits_is_told_from_what_does_not_fit_now) {
 }
 END_TEST
 
+/* Also where the ask is gone with the answer's last block, as it is where projections are its own tensors. */
+START_TEST(answers_tell_how_many_sequences_there_were) {
+    static const char inputs[] = "[[[1,0,0,0]],[[0,1,0,0]],[[0,0,1,0]]]";
+    char body[256];
+    fixture f;
+    set_up(&f, 1 << 20);
+    for (int i = 0; i < 2; i++) {
+        snprintf(body, sizeof body, "{\"model\":\"%s\",\"inputs\":%s,\"return\":{\"projections\":true}}",
+                 i == 0 ? "tiny" : "plain", inputs);
+        ck_assert_int_eq(ask(&f, body)->id, SRV_NO_PROBLEM);
+        ck_assert_uint_eq(f.batch, 3);
+    }
+    ck_assert_int_eq(ask(&f, "{")->id, SRV_BAD_JSON);
+    ck_assert_uint_eq(f.batch, 0);
+    tear_down(&f);
+}
+END_TEST
+
 /* Holds the lock, and with it every worker that ends a request, while all are cancelled: no more than one for each
  * worker can have passed by then. */
 START_TEST(cancelled_requests_end_all_the_same) {
@@ -206,6 +227,7 @@ ATTND_SUITE(pipeline) {
     tcase_add_test(cases, plans_tell_what_a_request_would_take);
     tcase_add_test(cases, refusals_name_parameters);
     tcase_add_test(cases, what_never_fits_is_told_from_what_does_not_fit_now);
+    tcase_add_test(cases, answers_tell_how_many_sequences_there_were);
     tcase_add_test(cases, cancelled_requests_end_all_the_same);
     suite_add_tcase(suite, cases);
     return suite;
