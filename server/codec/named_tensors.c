@@ -208,7 +208,21 @@ void srv_named_done(srv_named *named) {
     free(named->list);
 }
 
-enum { BYTES_A_WHOLE = 64 }; /* a number of Jansson and its place in a list */
+enum {
+    BYTES_A_WHOLE = 64, /* a number of Jansson and its place in a list */
+    BYTES_A_LIST = 192, /* a list, the places that even a short one has, and its own in the list above */
+};
+
+/* The nested lists that a tensor's whole numbers become; SIZE_MAX where it overflows. */
+static size_t cost_of_lists(const attn_file_tensor *tensor) {
+    if (tensor->rank == 0 || tensor->rank > ATTN_MAX_RANK || tensor->count == 0) return 0; /* refused */
+    size_t innermost = tensor->count / tensor->shape[tensor->rank - 1], elements, lists, total;
+    return attn_size_mul(tensor->count, BYTES_A_WHOLE, &elements) &&
+                   attn_size_mul(innermost, tensor->rank * BYTES_A_LIST, &lists) &&
+                   attn_size_add(elements, lists, &total)
+               ? total
+               : SIZE_MAX;
+}
 
 size_t srv_named_cost(const attn_file_tensor *tensors, size_t count, const char *data) {
     size_t total = 0;
@@ -218,12 +232,10 @@ size_t srv_named_cost(const attn_file_tensor *tensors, size_t count, const char 
         if (found.field == NULL) continue;
         srv_tensor there = {.dtype = tensor->dtype, .data = data + tensor->begin};
         bool stays = srv_tensor_floats_in_place(&there) != NULL || srv_tensor_flags_in_place(&there) != NULL;
-        size_t each = is_whole(found.field)       ? BYTES_A_WHOLE
-                      : stays && !found.is_listed ? 0
-                                                  : sizeof(float),
-               bytes;
-        if (!attn_size_mul(tensor->count, each, &bytes) || !attn_size_add(total, bytes, &total))
-            return SIZE_MAX;
+        size_t bytes = stays && !found.is_listed ? 0 : sizeof(float);
+        if (!attn_size_mul(tensor->count, bytes, &bytes)) return SIZE_MAX;
+        if (is_whole(found.field)) bytes = cost_of_lists(tensor);
+        if (!attn_size_add(total, bytes, &total)) return SIZE_MAX;
     }
     return total;
 }

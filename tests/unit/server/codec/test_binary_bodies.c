@@ -4,6 +4,8 @@
 #include "sample_layers.h"
 
 #include "server/codec/ask_storage.h"
+#include "server/codec/json_memory.h"
+#include "server/codec/named_tensors.h"
 #include "suites.h"
 
 #include <stdbool.h>
@@ -192,6 +194,30 @@ START_TEST(damaged_bodies_do_no_harm) {
 }
 END_TEST
 
+/* What whole numbers are held to take is no less than their lists do, however thin these are. */
+START_TEST(lists_of_whole_numbers_cost_what_they_take) {
+    static const size_t shapes[][4] = {{600, 0},       {1, 600, 0},    {600, 1, 0},
+                                       {600, 1, 1, 1}, {1, 1, 1, 600}, {20, 30, 0}};
+    static const char zeros[600 * sizeof(int32_t)];
+    attn_file_tensor tensor = {.name = "positions", .dtype = ATTN_I32, .count = 600, .end = sizeof zeros};
+    srv_problem problem = {0};
+    while (tensor.rank < 4 && shapes[_i][tensor.rank] > 0) {
+        tensor.shape[tensor.rank] = shapes[_i][tensor.rank];
+        tensor.rank++;
+    }
+    size_t cost = srv_named_cost(&tensor, 1, zeros);
+    srv_named named = {.tensors = &tensor, .count = 1, .data = zeros};
+    srv_json_memory_begin(cost);
+    json_t *root = json_object();
+    srv_named_sort(&named, root, &problem);
+    ck_assert_msg(srv_json_memory_end(), "%zu bytes are too few", cost);
+    ck_assert_int_eq(problem.id, SRV_NO_PROBLEM);
+    ck_assert_uint_eq(json_array_size(json_object_get(root, "positions")), shapes[_i][0]);
+    srv_named_done(&named);
+    json_decref(root);
+}
+END_TEST
+
 ATTND_SUITE(binary_bodies) {
     enum { BODIES = sizeof bodies / sizeof *bodies };
     Suite *suite = suite_create("binary_bodies");
@@ -199,6 +225,7 @@ ATTND_SUITE(binary_bodies) {
     tcase_add_loop_test(cases, they_say_what_the_json_says, 0, BODIES);
     tcase_add_test(cases, minus_infinity_in_a_bias_masks);
     tcase_add_loop_test(cases, damaged_bodies_do_no_harm, 0, BODIES);
+    tcase_add_loop_test(cases, lists_of_whole_numbers_cost_what_they_take, 0, 6);
     suite_add_tcase(suite, cases);
     return suite;
 }
