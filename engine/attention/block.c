@@ -101,10 +101,6 @@ void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, si
     attn_few_kernels_in_use()->dots(rows, count, dim, scale, x, k.data, k.stride, y);
 }
 
-static attn_span common_to(attn_span a, attn_span b) {
-    return (attn_span){a.begin > b.begin ? a.begin : b.begin, a.end < b.end ? a.end : b.end};
-}
-
 bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {
     const attn_sequence *s = block->sequence;
     if (!s->padding && !s->mask.allow && !s->bias.values) return false;
@@ -112,7 +108,7 @@ bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {
         (!s->mask.allow || s->mask.query_stride == 0) && (!s->bias.values || s->bias.query_stride == 0);
     if (rows_are_alike) return !attn_mask_sees_any(s, head, block->rows.begin, keys);
     for (size_t row = block->rows.begin; row < block->rows.end; row++)
-        if (attn_mask_sees_any(s, head, row, common_to(attn_block_row_keys(block, row), keys))) return false;
+        if (attn_mask_sees_any(s, head, row, both(attn_block_row_keys(block, row), keys))) return false;
     return true;
 }
 

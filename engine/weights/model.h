@@ -52,8 +52,8 @@ typedef struct attn_model_source {
 } attn_model_source;
 
 /* Reads a weights file as hostile input. On failure *out is untouched and the error names file and tensor:
- * ATTN_CANCELLED (stop), ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not fit, heads unknown
- * or not a divisor, a weight that is not finite), ATTN_NO_MEMORY. */
+ * ATTN_CANCELLED (stop), ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not
+ * fit, heads unknown or not a divisor, a weight that is not finite), ATTN_NO_MEMORY. */
 attn_code attn_model_load(const attn_model_source *source, attn_model **out, attn_error *error);
 
 /* The tensors of a weights file, every `use` NULL: what can be told where no model can be built from it. */

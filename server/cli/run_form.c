@@ -104,7 +104,8 @@ bool srv_run_form_take(int *argc, char **argv, srv_run_form *out) {
             argv[kept++] = argv[i];
         }
     }
-    argv[ *argc = kept] = NULL;
+    argv[kept] = NULL;
+    *argc = kept;
     if (is_shown && out->output) return complain("--show and -o exclude each other");
     out->gives = codec_that_writes(out->output ? type_of_file(out->output)
                                    : is_shown  ? "text/plain"

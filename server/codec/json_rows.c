@@ -1,5 +1,6 @@
 /* The tensors of rows: inputs, context, values, as nested lists, as one tensor or as a list of them. Sequences may
- * differ in length; rows of one tensor may not differ in width, which is told when the layer's own width is known. With `lengths` the rows of a rank-2 tensor are those of all sequences. */
+ * differ in length; rows of one tensor may not differ in width, which is told when the layer's own width is known.
+ * With `lengths` the rows of a rank-2 tensor are those of all sequences. */
 #include "tensor.h"
 
 #include <stdlib.h>

@@ -133,9 +133,9 @@ const char *srv_scan_data(srv_scan *scan, const char *at, const char *end, srv_p
 /* The bracket, the quote before them is in the text. */
 bool srv_scan_lists_begin(srv_scan *scan, srv_problem *problem);
 bool srv_scan_data_begin(srv_scan *scan, srv_problem *problem);
-/* The body ends within them or stops making sense, at `body`. */
 /* A NUL, which Jansson would pass over in places: nothing is read behind it. */
 const char *srv_scan_nul(srv_scan *scan, const char *at);
+/* The body ends within them or stops making sense, at `body`. */
 bool srv_scan_lists_break(srv_scan *scan, size_t body, srv_problem *problem);
 bool srv_scan_data_break(srv_scan *scan, size_t body, srv_problem *problem);
 

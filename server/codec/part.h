@@ -1,5 +1,5 @@
-/* A tensor as a part of an answer: its elements as bytes, any stretch of them, by any worker, in any order. Pure: reads the tensor,
- * writes where it is told. */
+/* A tensor as a part of an answer: its elements as bytes, any stretch of them, by any worker, in any order. Pure:
+ * reads the tensor, writes where it is told. */
 #ifndef SRV_CODEC_PART_H
 #define SRV_CODEC_PART_H
 

@@ -18,8 +18,9 @@ typedef struct srv_preference {
     int weight;    /* q in thousandths; 0: refused */
 } srv_preference;
 
-/* Adds what one Accept line says of `type`, or one Accept-Encoding line of a coding: of all ranges that fit, the most specific one counts, and the first
- * of those. What cannot be read as a range fits nothing, what cannot be read as a weight is one of 1. */
+/* Adds what one Accept line says of `type`, or one Accept-Encoding line of a coding: of all ranges that fit, the most
+ * specific one counts, and the first of those. What cannot be read as a range fits nothing, what cannot be read as a
+ * weight is one of 1. */
 void srv_media_prefer(const char *accept, const char *type, srv_preference *known);
 
 /* The coding that a Content-Encoding value (NULL: none) names; false where it names another, or several. */

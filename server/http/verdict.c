@@ -3,7 +3,6 @@
 #include "exchange.h"
 
 #include "server/codec/inflater.h"
-
 #include "server/http/origin.h"
 
 #include <string.h>

@@ -6,7 +6,6 @@
 #include "stream.h"
 
 #include <stdint.h>
-#include <string.h>
 
 enum {
     /* A number or string of Jansson: its struct with malloc's rounding (32 … 48), its place in an array whose

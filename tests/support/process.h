@@ -20,7 +20,8 @@ typedef struct process {
 
 /* Starts argv[0] (NULL-terminated). The child's environment is this one's without the variables that begin
  * with ATTND_ or OPENBLAS_, with those of `environment` ("NAME=value" sets, "NAME" removes; NULL: none) on
- * top. Where ATTND_TESTED_VECTORS is set, the child gets ATTND_VECTORS from it. `input` is its standard input, closed after `input_size` bytes; NULL: /dev/null. */
+ * top. Where ATTND_TESTED_VECTORS is set, the child gets ATTND_VECTORS from it. `input` is its standard input,
+ * closed after `input_size` bytes; NULL: /dev/null. */
 void process_start(process *out, const char *const argv[], const char *const environment[], const char *input,
                    size_t input_size);
 /* Waits for the end: the exit code, or 128 + signal. Frees all but the errors (process_errors). */

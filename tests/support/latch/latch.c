@@ -1,6 +1,6 @@
 /* A latch in the daemon: every worker that is about to run a planned request waits while the file named by TEST_LATCH is
- * locked by the test; with TEST_FAULT set, each such run fails by a fault of the daemon's own. Linked, with the linker's --wrap, into a binary of its own (attnd-latch); the daemon's sources
- * know nothing of it. */
+ * locked by the test; with TEST_FAULT set, each such run fails by a fault of the daemon's own. Linked, with the linker's
+ * --wrap, into a binary of its own (attnd-latch); the daemon's sources know nothing of it. */
 #include "engine/engine.h"
 
 #include <fcntl.h>
