@@ -1,5 +1,5 @@
-/* Products of few rows (few.h) for AVX2 and FMA, eight floats at a time. Compiled for every x86-64 and called where the processor
- * has both.
+/* Products of few rows (few.h) for AVX2 and FMA, eight floats at a time. Compiled for every x86-64 and called where the
+ * processor has both.
  *
  * A block of results, rows × columns, stays in registers while its rows of x and w are walked once, side by side. Each
  * result is a register of 8 partial sums, added up at the end in the same tree whatever the block. The blocks take as

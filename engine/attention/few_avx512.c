@@ -1,5 +1,5 @@
-/* Products of few rows (few.h) for AVX-512 (F), sixteen floats at a time. Compiled for every x86-64 and called where the processor
- * has it.
+/* Products of few rows (few.h) for AVX-512 (F), sixteen floats at a time. Compiled for every x86-64 and called where the
+ * processor has it.
  *
  * A block of results, rows × columns, stays in registers while its rows of x and w are walked once, side by side. Each
  * result is a register of 16 partial sums, added up at the end in the same tree whatever the block. The blocks take as

@@ -1,6 +1,8 @@
 /* The JSON of a request for inference without its numbers: each list that is a member of an object in a list, other
  * than `shape`, stays where it is, and the text has a list with its number there instead; none of a client's own can be
- * taken for that. So Jansson reads a short text, however many numbers there are. One thread at a time. Internal to server/codec. */
+ * taken for that. So Jansson reads a short text, however many numbers there are.
+ *
+ * One thread at a time. Internal to server/codec. */
 #ifndef SRV_CODEC_OIP_TEXT_H
 #define SRV_CODEC_OIP_TEXT_H
 

@@ -69,7 +69,8 @@ static void put_strings(const srv_text *object, srv_text *out) {
     srv_text_append_string(out, "}");
 }
 
-/* {"name":{"dtype":…,"shape":[…],"data_offsets":[…]} of the next `bytes` bytes. `index`: of a sequence, SIZE_MAX: none. */
+/* "name":{"dtype":…,"shape":[…],"data_offsets":[…]} of the next `bytes` bytes, behind a comma. `index`: of a sequence,
+ * SIZE_MAX: none. */
 static void put_entry(writer *to, const char *name, size_t index, const char *dtype, const size_t *shape,
                       size_t rank, size_t bytes) {
     srv_text *out = &to->header;

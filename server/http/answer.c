@@ -12,7 +12,8 @@
 
 static const char problem_type[] = "application/problem+json";
 
-/* Turns a problem into its document, under /v2 with the member that clients of that protocol read. Without memory the answer is the bare status. */
+/* Turns a problem into its document, under /v2 with the member that clients of that protocol read. Without memory the
+ * answer is the bare status. */
 static void settle(srv_exchange *exchange) {
     srv_reply *reply = &exchange->call.reply;
     if (reply->problem.id == SRV_NO_PROBLEM) return;
