@@ -62,14 +62,14 @@ static void put_stats(const srv_maps *maps, srv_text *out) {
     put_line(out, "Attention is not an explanation by itself.");
 }
 
-void srv_caption(const srv_maps *maps, const srv_picture_options *options, const char *unit, size_t pool,
-                 srv_text *out) {
+void srv_caption(const srv_maps *maps, const srv_picture_options *options, const char *unit, size_t row_pool,
+                 size_t pool, srv_text *out) {
     char line[LINE_SIZE], max[SRV_WEIGHT_SIZE];
     snprintf(line, sizeof line, "Weights after the softmax, %s from 0 to %s.",
              srv_color_scale_names[options->scale], srv_weight_text((double)maps->max, max));
     put_line(out, line);
-    if (pool > 1) {
-        snprintf(line, sizeof line, "One %s is the largest of %zu×%zu weights.", unit, pool, pool);
+    if (row_pool * pool > 1) {
+        snprintf(line, sizeof line, "One %s is the largest of %zu×%zu weights.", unit, row_pool, pool);
         put_line(out, line);
     }
     if (maps->keyless_queries > 0) {

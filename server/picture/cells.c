@@ -7,10 +7,14 @@ static size_t pieces(size_t whole, size_t piece) {
     return whole / piece + (whole % piece != 0);
 }
 
-bool srv_cells_make(const srv_maps *maps, size_t pool, srv_cells *out) {
+bool srv_cells_make(const srv_maps *maps, size_t row_pool, size_t pool, srv_cells *out) {
     size_t own = pieces(maps->keys, pool), all = own + pieces(maps->extra, pool);
-    *out = (srv_cells){
-        .maps = maps, .pool = pool, .own = own, .all = all, .largest = malloc(all * sizeof(float))};
+    *out = (srv_cells){.maps = maps,
+                       .row_pool = row_pool,
+                       .pool = pool,
+                       .own = own,
+                       .all = all,
+                       .largest = malloc(all * sizeof(float))};
     return out->largest != NULL;
 }
 
@@ -31,7 +35,7 @@ void srv_cells_take(srv_cells *cells, size_t panel, size_t row) {
     cells->all_see_one = true;
     for (size_t i = 0; i < cells->all; i++)
         cells->largest[i] = -1;
-    for (size_t i = row; i < row + cells->pool && i < maps->rows; i++) {
+    for (size_t i = row; i < row + cells->row_pool && i < maps->rows; i++) {
         bool any;
         const float *weights = srv_maps_row(maps, panel, i);
         const uint8_t *visible = srv_maps_visible(maps, panel, i, &any);

@@ -53,20 +53,31 @@ static size_t panels_across(size_t panels) {
     return root;
 }
 
+/* Cells are squares, but for a side of much fewer than the longer one: it is pooled by its own length alone, and wide
+ * enough for labels where there is room, so that a few chosen queries of a long input stay apart. */
+static srv_cell_side side_of(size_t count, size_t longest, size_t room) {
+    srv_cell_side square = {pieces(longest, room), 0};
+    square.pixels = max_of(min_of(room / pieces(longest, square.pool), LARGEST_CELL), 1);
+    if (count > longest / 2) return square;
+    srv_cell_side own = {pieces(count, room), 0};
+    own.pixels = max_of(min_of(room / pieces(count, own.pool), LABEL), square.pixels);
+    return own;
+}
+
 srv_panel_size srv_panel_measure(size_t panels, size_t rows, size_t keys, size_t extra, size_t cell) {
-    srv_panel_size s = {.pool = 1, .cell = cell, .across = panels_across(panels)};
+    srv_panel_size s = {.row = {1, cell}, .column = {1, cell}, .across = panels_across(panels)};
     s.down = pieces(panels, s.across);
     size_t room = max_of(min_of(GRID / s.across, LARGEST_PANEL), LEAST_PANEL),
            longest = max_of(rows, keys + extra);
     if (cell == 0) {
-        s.pool = pieces(longest, room);
-        s.cell = max_of(min_of(room / pieces(longest, s.pool), LARGEST_CELL), 1);
+        s.row = side_of(rows, longest, room);
+        s.column = side_of(keys + extra, longest, room);
     }
-    s.own = pieces(keys, s.pool) * s.cell;
-    s.extra = pieces(extra, s.pool) * s.cell;
+    s.own = pieces(keys, s.column.pool) * s.column.pixels;
+    s.extra = pieces(extra, s.column.pool) * s.column.pixels;
     s.gap = extra > 0 ? EXTRA_GAP : 0;
     s.width = s.own + s.gap + s.extra;
-    s.height = pieces(rows, s.pool) * s.cell;
+    s.height = pieces(rows, s.row.pool) * s.row.pixels;
     return s;
 }
 
@@ -133,7 +144,8 @@ static void add_upright(srv_layout *to, double x, double y, double size, srv_anc
 typedef struct axis {
     const srv_maps *maps;
     bool of_keys;
-    size_t count, pool, cell;
+    size_t count;
+    srv_cell_side side;
     size_t step;  /* every such one is labelled */
     double width; /* of the widest label */
 } axis;
@@ -156,9 +168,9 @@ static size_t round_step(double least) {
 }
 
 static axis make_axis(const srv_maps *maps, const srv_panel_size *panel, bool of_keys) {
-    axis a = {maps, of_keys, of_keys ? maps->keys : maps->rows, panel->pool, panel->cell, 1, 0};
+    axis a = {maps, of_keys, of_keys ? maps->keys : maps->rows, of_keys ? panel->column : panel->row, 1, 0};
     char label[SRV_LABEL_SIZE];
-    a.step = round_step((double)(LABEL * panel->pool) / (double)panel->cell);
+    a.step = round_step((double)(LABEL * a.side.pool) / (double)a.side.pixels);
     for (size_t i = 0; i < a.count; i += a.step) {
         label_of(&a, i, label);
         a.width = fmax(a.width, srv_ink_width(label, label_size));
@@ -168,7 +180,7 @@ static axis make_axis(const srv_maps *maps, const srv_panel_size *panel, bool of
 
 /* From the panel's edge to the middle of where an index is drawn. */
 static double middle_of(const axis *a, size_t index) {
-    return ((double)(index / a->pool) + 0.5) * (double)a->cell;
+    return ((double)(index / a->side.pool) + 0.5) * (double)a->side.pixels;
 }
 
 static void label_rows(srv_layout *to, const axis *a, srv_box panel) {
@@ -318,7 +330,9 @@ bool srv_layout_make(const srv_maps *maps, const srv_picture_options *options, s
     srv_ink_fit(title, title_size, (double)(out->width - 2 * MARGIN));
     add_text(out, MARGIN, MARGIN + 12, title_size, SRV_ANCHOR_START, title);
     srv_text caption = {0};
-    srv_caption(maps, options, "pixel", out->panel.pool, &caption);
+    const srv_cell_side *row = &out->panel.row, *column = &out->panel.column;
+    srv_caption(maps, options, row->pixels * column->pixels > 1 ? "cell" : "pixel", row->pool, column->pool,
+                &caption);
     if (!caption.failed) out->height = add_caption(out, &caption, out->height + 6) + MARGIN;
     out->failed |= caption.failed;
     srv_text_done(&caption);

@@ -7,10 +7,15 @@
 
 enum { SRV_MARKER = 4 }; /* pixels: the width of what marks a row that sees no key, right of its panel */
 
+/* Along rows or columns of a map. */
+typedef struct srv_cell_side {
+    size_t pool;   /* of them in what is drawn as one cell */
+    size_t pixels; /* of such a cell */
+} srv_cell_side;
+
 /* One map among several of equal size. */
 typedef struct srv_panel_size {
-    size_t cell;            /* pixels of a side of what is drawn as one cell */
-    size_t pool;            /* rows and columns of the map in one such cell */
+    srv_cell_side row, column;
     size_t own, extra, gap; /* pixels: the keys, the layer's own keys, what keeps them apart */
     size_t width, height;
     size_t across, down; /* panels */

@@ -42,10 +42,11 @@ void srv_raster_bar(const srv_raster *to, srv_box box) {
 static void paint_row(const srv_raster *to, size_t left, size_t top, const srv_cells *cells,
                       const srv_panel_size *size, srv_color_scale scale) {
     for (size_t i = 0; i < cells->all; i++) {
-        srv_box box = {left + i * size->cell + (i < cells->own ? 0 : size->gap), top, size->cell, size->cell};
+        srv_box box = {left + i * size->column.pixels + (i < cells->own ? 0 : size->gap), top,
+                       size->column.pixels, size->row.pixels};
         bool is_masked = cells->largest[i] < 0;
         uint8_t level = is_masked ? 0 : srv_color_level(scale, cells->largest[i], cells->maps->max);
-        if (size->cell == 1)
+        if (box.width * box.height == 1)
             to->pixels[top * to->width + box.x] = is_masked ? hatched(box.x, top) : level;
         else if (is_masked)
             srv_raster_masked(to, box);
@@ -57,12 +58,13 @@ static void paint_row(const srv_raster *to, size_t left, size_t top, const srv_c
 bool srv_raster_map(const srv_raster *to, size_t x, size_t y, const srv_maps *maps, size_t panel,
                     const srv_panel_size *size, srv_color_scale scale) {
     srv_cells cells;
-    if (!srv_cells_make(maps, size->pool, &cells)) return false;
-    for (size_t row = 0; row < maps->rows; row += size->pool, y += size->cell) {
+    if (!srv_cells_make(maps, size->row.pool, size->column.pool, &cells)) return false;
+    for (size_t row = 0; row < maps->rows; row += size->row.pool, y += size->row.pixels) {
         srv_cells_take(&cells, panel, row);
         paint_row(to, x, y, &cells, size, scale);
         if (!cells.all_see_one && x + size->width + SRV_MARKER + 2 <= to->width)
-            srv_raster_fill(to, (srv_box){x + size->width + 2, y, SRV_MARKER, size->cell}, SRV_INDEX_KEYLESS);
+            srv_raster_fill(to, (srv_box){x + size->width + 2, y, SRV_MARKER, size->row.pixels},
+                            SRV_INDEX_KEYLESS);
     }
     srv_cells_done(&cells);
     return true;

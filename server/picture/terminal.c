@@ -58,7 +58,9 @@ static bool measure(terminal *to) {
     size_t room = columns - to->label - 1 - 2 - (maps->extra > 0 ? 1 : 0) - 2, all = maps->keys + maps->extra;
     size_t pool = (all + room - 1) / room;
     if (maps->extra > 0 && pool > 1) pool = (all + room - 2) / (room - 1); /* a begun cell more */
-    if (!srv_cells_make(maps, pool, &to->cells)) return false;
+    /* Lines of few rows beside the keys are not pooled to squares: chosen queries stay apart. */
+    size_t row_pool = maps->rows > all / 2 ? pool : (maps->rows + room - 1) / room;
+    if (!srv_cells_make(maps, row_pool, pool, &to->cells)) return false;
     to->wide = 2 * to->cells.all <= room ? 2 : 1;
     return true;
 }
@@ -126,7 +128,7 @@ static void put_map(terminal *to, size_t panel) {
     put(to, title);
     put(to, "\n");
     put_header(to);
-    for (size_t row = 0; row < maps->rows && !to->out->failed; row += to->cells.pool) {
+    for (size_t row = 0; row < maps->rows && !to->out->failed; row += to->cells.row_pool) {
         srv_cells_take(&to->cells, panel, row);
         size_t width = row_label(maps, row, to->label, label);
         put_spaces(to, to->label - width);
@@ -177,8 +179,9 @@ static void put_legend(const terminal *to) {
     put(to, srv_weight_text((double)maps->max, max));
     put(to, "\n");
     char also[128];
-    snprintf(also, sizeof also, "%s%s%s", maps->masked > 0 ? "/ masked   " : "",
-             maps->keyless > 0 ? "∅ sees no key   " : "",
+    /* What sees no key is masked, so the second part never stands first. */
+    snprintf(also, sizeof also, "%s%s%s%s", maps->masked > 0 ? "/ masked" : "",
+             maps->keyless > 0 ? ", ∅ sees no key" : "", maps->masked > 0 && maps->extra > 0 ? ", " : "",
              maps->extra > 0 ? "right of the second bar: the layer's own keys" : "");
     if (also[0] != '\0') put_wrapped(to, also);
 }
@@ -207,7 +210,7 @@ static void put_key_labels(const terminal *to) {
 
 static void put_caption(const terminal *to) {
     srv_text caption = {0};
-    srv_caption(to->maps, to->options, "cell", to->cells.pool, &caption);
+    srv_caption(to->maps, to->options, "cell", to->cells.row_pool, to->cells.pool, &caption);
     srv_text_append(&caption, "", 1);
     to->out->failed |= caption.failed;
     char *rest = caption.failed ? NULL : caption.data;

@@ -161,6 +161,65 @@ START_TEST(cells_hold_the_weights) {
 }
 END_TEST
 
+/* A number stands where the bar has its colour, a quarter of the bar from the next. */
+static void check_number(const char *svg, const pixels *p, const srv_box *bar, int quarter,
+                         const srv_picture_options *o, double max) {
+    char place[80], *end;
+    double share = quarter / 4.0;
+    size_t y = bar->y + (size_t)lrint((1 - share) * (double)(bar->height - 1));
+    snprintf(place, sizeof place, "<text x=\"%zu.0\" y=\"%zu.0\" font-size=\"11\">", bar->x + bar->width + 8,
+             y + 4);
+    const char *at = strstr(svg, place);
+    ck_assert_msg(at != NULL, "no %s", place);
+    double number = strtod(at + strlen(place), &end),
+           want = quarter == 0 ? 0 : srv_color_weight(o->scale, share, (float)max);
+    ck_assert_msg(*end == '<' && fabs(number - want) <= 0.005 * want, "%g instead of %g", number, want);
+    int level = level_of(o->map, pixel(p, bar->x + bar->width / 2, y));
+    ck_assert_msg(abs(level - (int)lrint(share * (SRV_LEVELS - 1))) <= 2, "level %d at %g", level, share);
+}
+
+START_TEST(numbers_stand_beside_their_colours) {
+    const char *body = drawn[0].body;
+    json_t *answer = api_post("/v1/attention", body, 200), *maps = json_at(answer, "/attention");
+    const char *const query = looks[_i].query;
+    srv_picture_options o = {.scale = looks[_i].scale, .map = looks[_i].map};
+    http_answer png = ask_as("image/png", query, body, 200), svg = ask_as("image/svg+xml", query, body, 200);
+    pixels p = read_png(png.body, png.size);
+    srv_box images[3]; /* two panels, the bar */
+    ck_assert_uint_eq(find_panels(svg.body, images, 3), 3);
+    for (int quarter = 0; quarter <= 4; quarter++)
+        check_number(svg.body, &p, &images[2], quarter, &o, largest(maps));
+    free(p.rgb);
+    json_decref(answer);
+    http_done(&png);
+    http_done(&svg);
+}
+END_TEST
+
+/* 900 keys leave a pixel to two of them; three chosen queries have a row each, high enough for its label. */
+START_TEST(few_queries_stay_apart) {
+    char body[8192] = "{\"model\":\"plain\",\"return\":{\"queries\":[1,899,0]},\"inputs\":[[1]";
+    for (int i = 1; i < 900; i++)
+        strcat(body, ",[1]");
+    strcat(body, "],\"causal\":true}");
+    http_answer svg = ask_as("image/svg+xml", "", body, 200), png = ask_as("image/png", "", body, 200);
+    ck_assert_ptr_nonnull(strstr(svg.body, "One cell is the largest of 1×2 weights."));
+    ck_assert(strstr(svg.body, ">1</text>") && strstr(svg.body, ">899</text>"));
+    srv_box box;
+    find_panels(svg.body, &box, 1);
+    ck_assert_uint_eq(box.height, 3 * 13);
+    pixels p = read_png(png.body, png.size);
+    static const float first[] = {0.5f, 1 / 900.0f, 1};
+    for (size_t row = 0; row < 3; row++)
+        for (size_t y = 13 * row; y < 13 * (row + 1); y++)
+            ck_assert_int_eq(level_of(SRV_CIVIDIS, pixel(&p, box.x, box.y + y)),
+                             srv_color_level(SRV_SCALE_LINEAR, first[row], 1));
+    free(p.rgb);
+    http_done(&svg);
+    http_done(&png);
+}
+END_TEST
+
 /* A mean has one panel; a batch's pictures are of one sequence. */
 START_TEST(means_and_sequences) {
     static const char body[] = "{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0],[0,0,3,0]]]}";
@@ -349,6 +408,12 @@ START_TEST(tables_hold_the_weights) {
                  "{\"inputs\":[[[1,0,0,0],[1,0,0,0]],[[1,0,0,0],[1,0,0,0]]]}", 200);
     ck_assert_str_eq(strchr(csv.body, '\n') + 1, "1,,1,0,,,0.5\r\n1,,1,1,,,0.5\r\n");
     http_done(&csv);
+    csv = ask_as("text/csv", "?model=plain",
+                 "{\"inputs\":[[1],[1]],\"tokens\":[\"a\\nb\",\"a\\rb\"],\"causal\":true}", 200);
+    ck_assert_str_eq(strchr(csv.body, '\n') + 1,
+                     "0,0,0,0,\"a\nb\",\"a\nb\",1\r\n0,0,0,1,\"a\nb\",\"a\rb\",0\r\n"
+                     "0,0,1,0,\"a\rb\",\"a\nb\",0.5\r\n0,0,1,1,\"a\rb\",\"a\rb\",0.5\r\n");
+    http_done(&csv);
 }
 END_TEST
 
@@ -416,6 +481,8 @@ ATTND_SUITE(pictures) {
     Suite *suite = suite_create("pictures");
     TCase *tests = api_case(suite, "pictures");
     tcase_add_loop_test(tests, cells_hold_the_weights, 0, sizeof drawn / sizeof *drawn);
+    tcase_add_loop_test(tests, numbers_stand_beside_their_colours, 0, sizeof looks / sizeof *looks);
+    tcase_add_test(tests, few_queries_stay_apart);
     tcase_add_test(tests, means_and_sequences);
     tcase_add_test(tests, long_maps_are_pooled);
     tcase_add_test(tests, same_bytes_every_time);

@@ -46,6 +46,8 @@ START_TEST(nul_and_length_end_nothing) {
     ck_assert(srv_is_utf8(out));
     ck_assert_uint_eq(strlen(out), SRV_LABEL_CHARACTERS * 3); /* 63 cats, an ellipsis */
     ck_assert_str_eq(out + strlen(out) - 3, "…");
+    srv_label_clean(huge, 3 * SRV_LABEL_CHARACTERS, SRV_LABEL_CHARACTERS, out);
+    ck_assert_str_eq(out + strlen(out) - 3, "猫"); /* so many fit */
     free(huge);
 }
 END_TEST
