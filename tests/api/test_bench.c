@@ -1,6 +1,7 @@
 /* attnd bench: a whole quick run. Every row is there and every number is finite and positive; none is judged. */
 #include "tests/support/json_check.h"
 #include "tests/support/process.h"
+#include "tests/support/sanitized.h"
 #include "tests/support/suites.h"
 #include "tests/support/temporary.h"
 
@@ -90,7 +91,8 @@ END_TEST
 ATTND_SUITE(bench) {
     Suite *suite = suite_create("bench");
     TCase *tests = tcase_create("bench");
-    tcase_add_test(tests, every_row_is_measured);
+    /* Minutes of nothing but products under a sanitizer, which sees the same code in the other suites. */
+    if (!IS_SANITIZED) tcase_add_test(tests, every_row_is_measured);
     tcase_add_test(tests, what_is_wrong_with_its_flags_is_told);
     suite_add_tcase(suite, tests);
     return suite;
