@@ -2,6 +2,7 @@
 #include "api.h"
 
 #include "server/picture/raster.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/process.h"
 #include "tests/support/temporary.h"
 
@@ -10,15 +11,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-static http_answer ask_as(const char *type, const char *query, const char *body, long status) {
+static http_answer ask_at(const char *url, const char *type, const char *query, const char *body,
+                          long status) {
     char accept[64], path[512];
     snprintf(accept, sizeof accept, "Accept: %s", type);
     snprintf(path, sizeof path, "/v1/attention%s", query);
     const char *const headers[] = {"Content-Type: application/json", accept, NULL};
-    http_answer answer = http_send("POST", api_daemon.url, path, headers, body, strlen(body));
+    http_answer answer = http_send("POST", url, path, headers, body, strlen(body));
     ck_assert_msg(answer.status == status, "%s %s: status %ld: %.300s", type, query, answer.status,
                   answer.status == 200 ? "" : answer.body);
     return answer;
+}
+
+static http_answer ask_as(const char *type, const char *query, const char *body, long status) {
+    return ask_at(api_daemon.url, type, query, body, status);
 }
 
 /* An RGB picture. */
@@ -220,6 +226,41 @@ START_TEST(few_queries_stay_apart) {
 }
 END_TEST
 
+START_TEST(own_keys_stand_apart) {
+    static const char body[] = "{\"inputs\":[[1],[-1],[2]],\"causal\":true}";
+    char *folder = temporary_folder(), *path = temporary_path(folder, "own.safetensors"), option[300];
+    fixture_own_keys(path);
+    test_daemon daemon;
+    snprintf(option, sizeof option, "own=%s", path);
+    daemon_start(&daemon, (const char *const[]){"--model", option, NULL}, NULL);
+    http_answer json = ask_at(daemon.url, "application/json", "", body, 200),
+                png = ask_at(daemon.url, "image/png", "", body, 200),
+                svg = ask_at(daemon.url, "image/svg+xml", "", body, 200);
+    json_t *answer = http_json(&json), *maps = json_at(answer, "/attention");
+    pixels p = read_png(png.body, png.size);
+    srv_picture_options o = {.scale = SRV_SCALE_LINEAR, .map = SRV_CIVIDIS};
+    srv_box box;
+    find_panels(svg.body, &box, 1);
+    size_t cell = box.height / 3;
+    for (size_t i = 0; i < 3; i++) {
+        for (size_t j = 0; j < 5; j++)
+            check_cell(&p, box.x + j * cell + (j < 3 ? 0 : 6), box.y + i * cell, cell, &o, largest(maps),
+                       number_at(json_at(answer, "/attention/0"), i, j), j <= i || j >= 3);
+        ck_assert(is_color(pixel(&p, box.x + 3 * cell + 3, box.y + i * cell), (srv_rgb){255, 255, 255}));
+    }
+    ck_assert(strstr(svg.body, ">+0</text>") && strstr(svg.body, ">+1</text>"));
+    ck_assert_ptr_nonnull(strstr(svg.body, ">+ the layer's own</text>"));
+    free(p.rgb);
+    json_decref(answer);
+    http_done(&json);
+    http_done(&png);
+    http_done(&svg);
+    daemon_stop(&daemon);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
 /* A mean has one panel; a batch's pictures are of one sequence. */
 START_TEST(means_and_sequences) {
     static const char body[] = "{\"inputs\":[[[1,0,0,0]],[[1,0,0,0],[0,1,0,0],[0,0,3,0]]]}";
@@ -250,6 +291,7 @@ START_TEST(long_maps_are_pooled) {
     strcat(body, "],\"causal\":true}");
     http_answer svg = ask_as("image/svg+xml", "", body, 200), png = ask_as("image/png", "", body, 200);
     ck_assert_ptr_nonnull(strstr(svg.body, "One pixel is the largest of 2×2 weights."));
+    ck_assert(strstr(svg.body, ">850</text>") && !strstr(svg.body, ">851</text>")); /* as many as have room */
     srv_box box;
     find_panels(svg.body, &box, 1);
     ck_assert_uint_eq(box.height, 450);
@@ -267,7 +309,7 @@ START_TEST(long_maps_are_pooled) {
     http_answer text = ask_as("text/plain", "?columns=50", body, 200);
     ck_assert_ptr_nonnull(strstr(text.body, "One cell is the largest of 22×22 weights."));
     http_done(&text);
-    http_answer large = ask_as("image/png", "?cell=9", body, 413);
+    http_answer large = ask_as("image/png", "?cell=6", body, 413);
     api_check_problem(&large, 413, "picture_too_large");
     ck_assert_ptr_nonnull(strstr(large.body, "a smaller 'cell', fewer 'heads'"));
     http_done(&large);
@@ -483,6 +525,7 @@ ATTND_SUITE(pictures) {
     tcase_add_loop_test(tests, cells_hold_the_weights, 0, sizeof drawn / sizeof *drawn);
     tcase_add_loop_test(tests, numbers_stand_beside_their_colours, 0, sizeof looks / sizeof *looks);
     tcase_add_test(tests, few_queries_stay_apart);
+    tcase_add_test(tests, own_keys_stand_apart);
     tcase_add_test(tests, means_and_sequences);
     tcase_add_test(tests, long_maps_are_pooled);
     tcase_add_test(tests, same_bytes_every_time);

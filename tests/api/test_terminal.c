@@ -1,9 +1,9 @@
-/* Maps of characters that are pooled, of a few queries, and with a layer's own keys: each line holds the weights of the
- * JSON answer. */
+/* Maps of characters: of many weights, of a few queries, with a layer's own keys, masks of heads and labels of packed
+ * sequences. */
 #include "api.h"
 
 #include "server/picture/color.h"
-#include "tests/support/safetensors_writer.h"
+#include "tests/support/fixtures.h"
 #include "tests/support/temporary.h"
 
 #include <math.h>
@@ -134,14 +134,7 @@ END_TEST
 
 START_TEST(own_keys_stand_apart) {
     char *folder = temporary_folder(), *path = temporary_path(folder, "own.safetensors"), option[300];
-    st_builder *file = st_new();
-    st_add(file, "in_proj_weight", "F32", (size_t[]){3, 1, ST_END}, (const float[]){1, 1, 1});
-    st_add(file, "out_proj.weight", "F32", (size_t[]){1, 1, ST_END}, (const float[]){1});
-    st_add(file, "bias_k", "F32", (size_t[]){1, 1, 1, ST_END}, (const float[]){4});
-    st_add(file, "bias_v", "F32", (size_t[]){1, 1, 1, ST_END}, (const float[]){1});
-    st_metadata(file, "num_heads", "1");
-    st_metadata(file, "add_zero_attn", "true");
-    st_finish(file, path);
+    fixture_own_keys(path);
     test_daemon daemon;
     snprintf(option, sizeof option, "own=%s", path);
     daemon_start(&daemon, (const char *const[]){"--model", option, NULL}, NULL);
@@ -156,12 +149,90 @@ START_TEST(own_keys_stand_apart) {
 }
 END_TEST
 
+/* Head 0 sees in rows 0 and 2 all, in row 1 nothing; head 1 what is not behind the query. */
+#define TWO_MASKS                                                                                            \
+    "{\"inputs\":[[1,0,0,0],[0,1,0,0],[0,0,1,1]],\"attention_mask\":"                                        \
+    "[[[1,1,1],[0,0,0],[1,1,1]],[[1,0,0],[1,1,0],[1,1,1]]]}"
+
+static void check_text(const char *query, const char *body, const char *const parts[]) {
+    http_answer text = ask(api_daemon.url, "text/plain", query, body);
+    const char *at = text.body;
+    for (; *parts; parts++) {
+        const char *found = strstr(at, *parts);
+        ck_assert_msg(found != NULL, "%s: no %s in its place:\n%s", query, *parts, text.body);
+        at = found + strlen(*parts);
+    }
+    http_done(&text);
+}
+
+/* Of several heads each has its own mask, whatever their order; their mean shows what one of them sees. */
+START_TEST(heads_have_masks) {
+    check_text("heads=1,0", TWO_MASKS,
+               (const char *const[]){"\nhead 1\n", "0 |@@////|\n", "//|\n2 |", "\nhead 0\n", "1 |//////| ∅\n",
+                                     "/ masked, ∅ sees no key\n", "1 query sees no key in some head.\n",
+                                     NULL});
+    check_text("heads=0", TWO_MASKS,
+               (const char *const[]){"\nhead 0\n", "1 |//////| ∅\n", "1 query sees no key.\n", NULL});
+    http_answer mean = ask(api_daemon.url, "text/plain", "average_heads=1", TWO_MASKS);
+    ck_assert_ptr_nonnull(strstr(mean.body, "//|\n2 |"));
+    ck_assert_ptr_null(strstr(mean.body, "////"));
+    ck_assert_ptr_null(strstr(mean.body, "∅"));
+    http_done(&mean);
+}
+END_TEST
+
+/* Heads that share a key head say which. */
+START_TEST(titles_name_key_heads) {
+    char *folder = temporary_folder(), *path = temporary_path(folder, "grouped.safetensors"), option[300];
+    fixture_grouped(path);
+    test_daemon daemon;
+    snprintf(option, sizeof option, "grouped=%s", path);
+    daemon_start(&daemon, (const char *const[]){"--model", option, "--kv-heads", "grouped=2", NULL}, NULL);
+    http_answer text = ask(daemon.url, "text/plain", "heads=3,1", "{\"inputs\":[[1,0,0,0],[0,1,0,0]]}");
+    const char *first = strstr(text.body, "\nhead 3 (kv 1)\n"),
+               *second = strstr(text.body, "\nhead 1 (kv 0)\n");
+    ck_assert(first && second && first < second);
+    http_done(&text);
+    daemon_stop(&daemon);
+    free(path);
+    temporary_remove(folder);
+}
+END_TEST
+
+/* Sequences one behind the other have labels one behind the other, queries and keys each their own. */
+START_TEST(labels_of_packed_sequences) {
+    check_text(
+        "sequence=1",
+        "{\"model\":\"plain\",\"inputs\":[[1],[2],[3]],\"lengths\":[1,2],\"tokens\":[\"a\",\"b\",\"c\"],"
+        "\"context\":[[1],[2],[3],[4]],\"context_lengths\":[3,1],"
+        "\"context_tokens\":[\"k\",\"l\",\"m\",\"n\"]}",
+        (const char *const[]){"sequence 1", "\n0 b |@@|\n1 c |@@|\n", "keys: 0 n\n", NULL});
+}
+END_TEST
+
+START_TEST(colors_are_switched) {
+    static const struct {
+        const char *query;
+        bool has_color;
+    } cases[] = {{"color=1", true}, {"color=true", true}, {"color=0", false}, {"color=false", false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        http_answer text = ask(api_daemon.url, "text/plain", cases[i].query, TWO_MASKS);
+        ck_assert(cases[i].has_color == (strchr(text.body, '\x1b') != NULL));
+        http_done(&text);
+    }
+}
+END_TEST
+
 ATTND_SUITE(terminal) {
     Suite *suite = suite_create("terminal");
     TCase *tests = api_case(suite, "terminal");
     tcase_add_test(tests, a_cell_is_the_largest_of_many);
     tcase_add_test(tests, few_queries_stay_apart);
     tcase_add_test(tests, own_keys_stand_apart);
+    tcase_add_test(tests, heads_have_masks);
+    tcase_add_test(tests, titles_name_key_heads);
+    tcase_add_test(tests, labels_of_packed_sequences);
+    tcase_add_test(tests, colors_are_switched);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -38,3 +38,24 @@ void fixture_asymmetric(const char *path, size_t heads) {
     write_layer(path, heads, fixture_asymmetric_in_weight, fixture_asymmetric_in_bias,
                 fixture_asymmetric_out_weight, fixture_asymmetric_out_bias);
 }
+
+void fixture_own_keys(const char *path) {
+    st_builder *builder = st_new();
+    st_metadata(builder, "num_heads", "1");
+    st_metadata(builder, "add_zero_attn", "true");
+    st_add(builder, "in_proj_weight", "F32", (size_t[]){3, 1, ST_END}, (const float[]){1, 1, 1});
+    st_add(builder, "out_proj.weight", "F32", (size_t[]){1, 1, ST_END}, (const float[]){1});
+    st_add(builder, "bias_k", "F32", (size_t[]){1, 1, 1, ST_END}, (const float[]){4});
+    st_add(builder, "bias_v", "F32", (size_t[]){1, 1, 1, ST_END}, (const float[]){1});
+    st_finish(builder, path);
+}
+
+void fixture_grouped(const char *path) {
+    static const float identity[16] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1};
+    st_builder *builder = st_new();
+    st_metadata(builder, "num_heads", "4");
+    st_add(builder, "linear_q.weight", "F32", (size_t[]){4, 4, ST_END}, identity);
+    st_add(builder, "linear_k.weight", "F32", (size_t[]){2, 4, ST_END}, identity);
+    st_add(builder, "linear_v.weight", "F32", (size_t[]){2, 4, ST_END}, identity);
+    st_finish(builder, path);
+}
