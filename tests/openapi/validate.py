@@ -128,7 +128,7 @@ def check_content(document, response, headers, exchange):
     coding = headers.get("content-encoding", [None])[0]
     if coding:
         data = zlib.decompress(data, 31 if coding == "gzip" else 15)
-    is_binary = media.startswith("application/x-") or media == "application/octet-stream"
+    is_binary = media.startswith("application/x-") or media in ("application/octet-stream", "image/png")
     value = strict_json(data) if media.endswith("json") else data.decode("latin-1" if is_binary else "utf-8")
     document.check(response["content"][media]["schema"], value, "body")
     if exchange["status"] >= 400:
@@ -140,8 +140,8 @@ def check_content(document, response, headers, exchange):
 
 
 def check_request(document, operation, exchange, query):
-    # A content type that the request's headers name; text, forms and nothing are JSON as well.
-    binary = any(re.match("content-type: *application/x-(npy|safetensors)|inference-header-content-length:", h, re.IGNORECASE)
+    # A content type that the request's headers name; text, forms and nothing are JSON as well. What is packed is not looked into.
+    binary = any(re.match("content-type: *application/x-(npy|safetensors)|(inference-header-content-length|content-encoding):", h, re.IGNORECASE)
                  for h in exchange["headers"])
     if "requestBody" in operation and exchange["body"] is not None and not binary:
         schema = operation["requestBody"]["content"]["application/json"]["schema"]
