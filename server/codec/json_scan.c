@@ -3,6 +3,8 @@
  * the first thing that is wrong, before which all that was found here was right. */
 #include "json_scan.h"
 
+#include "json_blank.h"
+
 #include <string.h>
 
 const srv_captured srv_captured_fields[SRV_CAPTURES] = {
@@ -163,16 +165,11 @@ static const char *read_string(srv_scan *scan, const char *at, const char *end, 
     return srv_scan_keep(scan, srv_scan_at(scan, at), at, 1, problem) ? at + 1 : NULL;
 }
 
-static bool is_blank(char byte) {
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
-
 /* Beyond a few they are left out. */
 static const char *read_blanks(srv_scan *scan, const char *at, const char *end, srv_problem *problem) {
     const char *from = at;
     size_t kept = BLANKS_KEPT - scan->blanks;
-    while (at < end && is_blank(*at))
-        at++;
+    at = srv_json_skip_blanks(at, end);
     if (kept > (size_t)(at - from)) kept = (size_t)(at - from);
     scan->blanks += kept;
     return kept == 0 || srv_scan_keep(scan, srv_scan_at(scan, from), from, kept, problem) ? at : NULL;
@@ -181,7 +178,7 @@ static const char *read_blanks(srv_scan *scan, const char *at, const char *end, 
 /* Numbers, words, commas: what needs no looking at. */
 static const char *read_plain(srv_scan *scan, const char *at, const char *end, srv_problem *problem) {
     const char *from = at;
-    while (at < end && !is_blank(*at) && strchr("\"{}[]:", *at) == NULL)
+    while (at < end && !srv_json_is_blank(*at) && strchr("\"{}[]:", *at) == NULL)
         at++;
     scan->after_colon = false;
     return srv_scan_keep(scan, srv_scan_at(scan, from), from, (size_t)(at - from), problem) ? at : NULL;
@@ -210,7 +207,7 @@ static bool read_mark(srv_scan *scan, const char *at, srv_problem *problem) {
 
 static const char *scan_rest(srv_scan *scan, const char *at, const char *end, srv_problem *problem) {
     if (scan->in_string) return read_string(scan, at, end, problem);
-    if (is_blank(*at)) return read_blanks(scan, at, end, problem);
+    if (srv_json_is_blank(*at)) return read_blanks(scan, at, end, problem);
     scan->blanks = 0;
     if (*at == '\0') return srv_scan_nul(scan, at);
     if (strchr("\"{}[]:", *at) == NULL) return read_plain(scan, at, end, problem);

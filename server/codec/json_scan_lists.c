@@ -1,5 +1,6 @@
 /* Lists within lists (json_scan.h). What the scanner can read it keeps in the nest: lists, numbers, true, false and
  * null. Strings and objects go into the text, as elements of the list that stands there for all of them. */
+#include "json_blank.h"
 #include "json_scan.h"
 
 #include <math.h>
@@ -10,10 +11,6 @@ enum {
     MOST_LISTS = 2047,
     ROOM = 16, /* floats that there is room for at least */
 };
-
-static bool is_blank(char byte) {
-    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
-}
 
 static bool is_digit(char byte) {
     return byte >= '0' && byte <= '9';
@@ -219,7 +216,7 @@ const char *srv_scan_lists(srv_scan *scan, const char *at, const char *end, srv_
     if (scan->token_kind == SRV_TOKEN_NUMBER) return go_on_with_number(scan, at, end, problem);
     if (scan->token_kind == SRV_TOKEN_WORD) return go_on_with_word(scan, at, end, problem);
     while (at != NULL && at < end && scan->mode == SRV_SCAN_LISTS && scan->token_kind == SRV_TOKEN_NONE) {
-        if (is_blank(*at)) {
+        if (srv_json_is_blank(*at)) {
             at++;
         } else if (scan->behind != SRV_LIST_VALUE) {
             at = read_value(scan, at, end, problem);

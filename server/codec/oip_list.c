@@ -2,6 +2,7 @@
 #include "oip_list.h"
 
 #include "engine/engine.h"
+#include "json_blank.h"
 #include "json_number.h"
 
 #include <math.h>
@@ -51,8 +52,7 @@ __attribute__((format(printf, 4, 5))) static void fail(reader *in, srv_problem_i
 }
 
 static void skip_blanks(reader *in) {
-    while (in->at < in->end && (*in->at == ' ' || *in->at == '\t' || *in->at == '\n' || *in->at == '\r'))
-        in->at++;
+    in->at = srv_json_skip_blanks(in->at, in->end);
 }
 
 /* How many elements the open list must have. */

@@ -1,6 +1,8 @@
 /* Taking the lists out (oip_text.h): strings and brackets are all that is looked at. */
 #include "oip_text.h"
 
+#include "json_blank.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -57,9 +59,7 @@ static size_t end_of_list(const char *body, size_t at, size_t end) {
 }
 
 static size_t skip_blanks(const char *body, size_t at, size_t end) {
-    while (at < end && (body[at] == ' ' || body[at] == '\t' || body[at] == '\n' || body[at] == '\r'))
-        at++;
-    return at;
+    return (size_t)(srv_json_skip_blanks(body + at, body + end) - body);
 }
 
 /* The list that is the value of a name which ends at `at`; 0: no list. */
