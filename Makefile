@@ -78,7 +78,9 @@ PARTS   := $(filter-out $(OUT)/obj/server/main.o,$(OBJECTS))
 # Libraries that tests preload into the daemon.
 SHIMS   := $(patsubst tests/support/shim/%.c,$(OUT)/shim/%.so,$(sort $(wildcard tests/support/shim/*.c)))
 SUPPORT := $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/support/*.c tests/oracle/*.c)))
-suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c)))
+# tests/bench/programs holds programs of their own.
+suite_objects = $(patsubst %.c,$(OUT)/obj/%.o,$(sort $(filter-out tests/bench/programs/%,$(wildcard tests/$(1)/*.c tests/$(1)/*/*.c tests/$(1)/*/*/*.c))))
+BENCH_PROGRAMS := $(patsubst tests/bench/programs/%.c,$(OUT)/tests/bench-%,$(sort $(wildcard tests/bench/programs/*.c)))
 SUITES  := $(sort $(foreach kind,unit kernels golden torture api cases,$(if $(wildcard tests/$(kind)/*.c tests/$(kind)/*/*.c tests/$(kind)/*/*/*.c),$(kind))))
 
 # Each fuzz target is a program: with libFuzzer in the variant fuzz, with replay.c in every other.
@@ -195,7 +197,7 @@ test-model: ## serve a real model (a download of 84 MB, kept in build/minilm) an
 	ATTND_BINARY=$(abspath $(OUT)/attnd) ATTND_MINILM=$(abspath build/minilm) $(OUT)/tests/model
 
 .PHONY: bench
-bench: $(OUT)/attnd $(OUT)/tests/bench $(OUT)/tests/kernels ## measure this machine: one table, and build/bench.json; PYTHON=… with torch compares with it, ARGS=--quick takes less time
+bench: $(OUT)/attnd $(OUT)/tests/bench $(OUT)/tests/kernels $(BENCH_PROGRAMS) ## measure this machine: one table, and build/bench.json; PYTHON=… with torch compares with it, ARGS=--quick takes less time
 	@$(PYTHON) tests/bench/bench.py $(OUT)/attnd build/bench.json $(ARGS)
 	@ATTND_KERNELS=time $(OUT)/tests/kernels
 	@ATTND_BINARY=$(abspath $(OUT)/attnd) $(OUT)/tests/bench
@@ -336,6 +338,14 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $$(TEST_LDLIBS)
 endef
 $(foreach kind,$(SUITES) model bench long,$(eval $(call suite_program,$(kind))))
+
+define bench_program
+$(1): $(1:$(OUT)/tests/bench-%=$(OUT)/obj/tests/bench/programs/%.o) $(PARTS) $(OUT)/flags
+	@mkdir -p $$(@D)
+	$$(SAY) "link    $$@"
+	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(1:$(OUT)/tests/bench-%=$(OUT)/obj/tests/bench/programs/%.o) $(PARTS) $$(PKG_LDLIBS)
+endef
+$(foreach program,$(BENCH_PROGRAMS),$(eval $(call bench_program,$(program))))
 
 # The torture tests stand between the program's own objects and the allocator.
 $(OUT)/tests/torture: private LDFLAGS_ALL += $(foreach name,malloc calloc realloc aligned_alloc strdup strndup,-Wl,--wrap=$(name))

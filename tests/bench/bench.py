@@ -2,19 +2,20 @@
 
     python bench.py ATTND FILE.json [--quick]
 
-`attnd bench` beside PyTorch, where this Python has it, in turns; the same for each kernel set of OpenBLAS and each
-vector width that run here; and the time from start to ready. Times of one line compare with each other, not with those
+`attnd bench` beside PyTorch, where this Python has it, in turns; what requests and answers cost (wire.py); and `attnd bench`
+again for each kernel set of OpenBLAS and each vector width that run here. Times of one line compare with each other, not with those
 of another run.
 """
 
 import json
-import mmap
 import os
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+from wire import measure_wire
 
 CORES = ["Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "Cooperlake", "SapphireRapids", "ARMV8",
          "NEOVERSEN1"]
@@ -110,52 +111,6 @@ def variants(attnd):
             yield {"variant": name, **{key: result[1]["measured"][key] for key in ("limit", "rows")}}
 
 
-def start(attnd, arguments):
-    """Milliseconds from start to ready, and resident bytes then."""
-    began = time.perf_counter()
-    daemon = subprocess.Popen([attnd, "serve", "--listen", "127.0.0.1:0", "--log-level", "error", *arguments],
-                              stdout=subprocess.PIPE, text=True)
-    for line in daemon.stdout:
-        if line == "ready\n":
-            break
-    took = (time.perf_counter() - began) * 1e3
-    with open(f"/proc/{daemon.pid}/statm") as statm:
-        resident = int(statm.read().split()[1]) * os.sysconf("SC_PAGESIZE")
-    daemon.terminate()
-    daemon.wait()
-    return took, resident
-
-
-def read_ms(path):
-    """Of a whole file by read(2), into fresh memory."""
-    began = time.perf_counter()
-    with open(path, "rb", buffering=0) as file, mmap.mmap(-1, os.path.getsize(path)) as memory:
-        at, view = 0, memoryview(memory)
-        while at < len(view):
-            at += file.readinto(view[at:])
-        view.release()
-    return (time.perf_counter() - began) * 1e3
-
-
-def median(values):
-    return sorted(values)[len(values) // 2]
-
-
-def starts(attnd, quick):
-    """Of the demo models and of half a gigabyte of weights, in turns with reading the file."""
-    result = {"demo_ms": median([start(attnd, [])[0] for _ in range(9)])}
-    with tempfile.TemporaryDirectory(dir=os.path.dirname(os.path.abspath(attnd))) as folder:
-        path = os.path.join(folder, "large.safetensors")
-        subprocess.run([attnd, "init", "--d-model", "2048", "--heads", "16", "--layers", "1" if quick else "8", "-o", path],
-                       check=True)
-        turns = [(start(attnd, ["--model", f"large={path}"]), read_ms(path)) for _ in range(3 if quick else 7)]
-        size = os.path.getsize(path)
-    result |= {"bytes": size, "ready_ms": median([ready for (ready, _), _ in turns]),
-               "times_reading": median([ready / reading for (ready, _), reading in turns]),
-               "idle_bytes_beyond_weights": median([resident for (_, resident), _ in turns]) - size}
-    return result
-
-
 def print_variants(rows):
     print("\nmilliseconds (and share of the limit) by OpenBLAS's kernels and by the width of attnd's own vector code")
     for row in rows:
@@ -173,9 +128,7 @@ def main():
     table, document = result
     print(table, end="")
     print("" if torch else "no PyTorch in this Python (make bench PYTHON=…): nothing to compare with")
-    document["start"] = starts(attnd, quick)
-    print("from start to ready: demo models {demo_ms:.0f} ms; {bytes} bytes of weights {ready_ms:.0f} ms, {times_reading:.2f} "
-          "times reading the file; {idle_bytes_beyond_weights} bytes in use beyond them".format(**document["start"]))
+    document["wire"] = measure_wire(attnd, quick)
     document["variants"] = list(variants(attnd))
     print_variants(document["variants"])
     with open(path, "w") as file:
