@@ -1,6 +1,8 @@
 /* Digits → double (json_number.h). */
 #include "json_number.h"
 
+#include "json_decimal.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +11,7 @@ __extension__ typedef unsigned __int128 wide;
 /* 10^0 … 10^22 are doubles without rounding: so is a mantissa below 2^53, and one operation rounds once. */
 static const double exact_powers[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                       1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
-enum { EXACT_POWER = 22, FRACTION_BITS = 52, MOST_DIGITS = 19, INFINITE = 0x7ff };
+enum { EXACT_POWER = 22, FRACTION_BITS = 52, INFINITE = 0x7ff };
 
 static double from_bits(uint64_t bits) {
     double value;
@@ -67,101 +69,11 @@ static inline double scale_positive(uint64_t mantissa, int64_t power) {
     return mantissa == 0 ? 0 : srv_number_scale(mantissa, power);
 }
 
-static inline bool is_digit(char byte) {
-    return byte >= '0' && byte <= '9';
-}
-
-/* Eight bytes as they lie in memory, the first one lowest. */
-static inline uint64_t eight_at(const char *at) {
-    uint64_t bytes;
-    memcpy(&bytes, at, sizeof bytes);
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-    bytes = __builtin_bswap64(bytes);
-#endif
-    return bytes;
-}
-
-/* Those of eight bytes that are no digits, as their highest bits; exact up to the lowest one. '0' … '9' are
- * 0x30 … 0x39. */
-static inline uint64_t others_in(uint64_t bytes) {
-    uint64_t values = bytes ^ 0x3030303030303030;
-    return (values | (values + 0x7676767676767676)) & 0x8080808080808080;
-}
-
-/* Neighbours join: digits into pairs, those into fours, those into one number. */
-static inline uint64_t number_of(uint64_t digits) {
-    digits = digits * 10 + (digits >> 8);
-    return ((digits & 0x000000ff000000ff) * (100 + (1000000ULL << 32)) +
-            (digits >> 16 & 0x000000ff000000ff) * (1 + (10000ULL << 32))) >>
-           32;
-}
-
-/* Eight at a step. How many the last step has decides no branch: that would be a guess. */
-static inline const char *read_digits(const char *at, const char *end, uint64_t *mantissa) {
-    static const uint64_t tens[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-    while (end - at >= 8) {
-        uint64_t bytes = eight_at(at), others = others_in(bytes), digits = bytes & 0x0f0f0f0f0f0f0f0f;
-        if (others != 0) {
-            unsigned count = (unsigned)__builtin_ctzll(others) / 8;
-            /* Those that are not digits go, and zeros come in front. */
-            *mantissa = *mantissa * tens[count] + number_of(digits << (56 - 8 * count) << 8);
-            return at + count;
-        }
-        *mantissa = *mantissa * 100000000 + number_of(digits);
-        at += 8;
-    }
-    for (; at < end && is_digit(*at); at++)
-        *mantissa = *mantissa * 10 + (uint64_t)(*at - '0');
-    return at;
-}
-
-/* The power behind an 'e', of four digits at most; NULL: not told. */
-static const char *read_power(const char *at, const char *end, int64_t *power) {
-    uint64_t value = 0;
-    bool is_negative = at < end && *at == '-';
-    at += at < end && (*at == '-' || *at == '+');
-    const char *digits = at;
-    at = read_digits(at, end, &value);
-    if (at == digits || at - digits > 4) return NULL;
-    *power += is_negative ? -(int64_t)value : (int64_t)value;
-    return at;
-}
-
-/* Digits from `at` on, up to `end` with perhaps a point among them, leading zeros aside. */
-static ptrdiff_t significant(const char *at, const char *end) {
-    ptrdiff_t zeros = 0, count = 0;
-    for (; at < end; at++) {
-        if (*at == '.') continue;
-        count++;
-        if (zeros == count - 1 && *at == '0') zeros++;
-    }
-    return count - zeros;
-}
-
 const char *srv_number_read(const char *at, const char *end, double *out) {
-    uint64_t mantissa = 0;
-    int64_t power = 0;
-    bool is_negative = *at == '-';
-    const char *first = at + is_negative;
-    if (end - first > 2 && is_digit(first[0]) && !is_digit(first[1])) {
-        mantissa = (uint64_t)(*first - '0'); /* what most have */
-        at = first + 1;
-    } else {
-        at = read_digits(first, end, &mantissa);
-    }
-    if (at == first || at == end || (at - first > 1 && *first == '0')) return NULL;
-    ptrdiff_t digits = at - first;
-    if (*at == '.') {
-        const char *point = at++;
-        at = read_digits(at, end, &mantissa);
-        power = point + 1 - at;
-        digits -= power;
-        if (power == 0) return NULL;
-    }
-    if (digits > MOST_DIGITS && significant(first, at) > MOST_DIGITS) return NULL;
-    if (at < end && (*at == 'e' || *at == 'E')) at = read_power(at + 1, end, &power);
-    if (at == NULL || at == end) return NULL;
-    *out = with_sign(scale_positive(mantissa, power), is_negative);
+    srv_decimal decimal;
+    at = srv_decimal_read(at, end, &decimal);
+    if (at == NULL) return NULL;
+    *out = with_sign(scale_positive(decimal.mantissa, decimal.power), decimal.is_negative);
     return at;
 }
 
@@ -216,7 +128,7 @@ static bool take_digit(srv_number *number, char byte) {
 
 bool srv_number_take(srv_number *number, char byte) {
     srv_number_state state = number->state;
-    if (is_digit(byte)) return take_digit(number, byte);
+    if (srv_is_digit(byte)) return take_digit(number, byte);
     if (byte == '-' && state == SRV_NUMBER_START) {
         number->is_negative = true;
         number->state = SRV_NUMBER_MINUS;
@@ -245,7 +157,7 @@ static double magnitude(const srv_number *number) {
     if (__builtin_add_overflow(number->scale, exponent, &scale)) scale = exponent;
     uint64_t mantissa = 0;
     size_t used = 0;
-    for (; used < number->count && used < MOST_DIGITS; used++)
+    for (; used < number->count && used < SRV_DECIMAL_DIGITS; used++)
         mantissa = mantissa * 10 + number->digits[used];
     if (mantissa == 0) return 0;
     int64_t power = scale - (int64_t)used; /* saturated exponents are far from the ends of int64_t */

@@ -21,6 +21,11 @@ void srv_number_prepare(void);
  * many digits, or is none. Then it is for the slow one. */
 const char *srv_number_read(const char *at, const char *end, double *out);
 
+/* Reads numbers with commas between them from `at` on, where a value may stand, as float32: those nearest to the
+ * doubles above. At most `room` of them, and as long as this faster way tells. Returns the place behind what it has
+ * read: a number, a comma, or a blank behind that; `at` where it has read nothing. */
+const char *srv_number_read_floats(const char *at, const char *end, float *out, size_t room, size_t *count);
+
 /* As many digits as can matter: halfway between two doubles lies a number of at most 767; one more stands for what
  * comes behind. */
 enum { SRV_NUMBER_DIGITS = 768 };

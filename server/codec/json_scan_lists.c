@@ -122,21 +122,11 @@ static const char *read_floats(srv_scan *scan, const char *at, const char *end, 
     srv_nest *nest = srv_scan_nest(scan);
     if (!srv_buffer_reserve(&nest->elements, ROOM * sizeof(float), scan->share, problem)) return NULL;
     float *out = (float *)(void *)(nest->elements.data + nest->elements.size);
-    size_t room = (nest->elements.capacity - nest->elements.size) / sizeof *out, count = 0;
-    double value;
-    while (count < room && at < end) {
-        const char *behind = is_digit(*at) || *at == '-' ? srv_number_read(at, end, &value) : NULL;
-        if (behind == NULL || !isfinite((float)value)) break;
-        out[count++] = (float)value;
-        scan->behind = SRV_LIST_VALUE;
-        at = behind; /* a byte is there: the number ends before it */
-        if (*at != ',') break;
-        scan->behind = SRV_LIST_COMMA;
-        at++;
-        if (at < end && *at == ' ') at++;
-    }
+    size_t room = (nest->elements.capacity - nest->elements.size) / sizeof *out, count;
+    const char *behind = srv_number_read_floats(at, end, out, room, &count);
+    if (behind > at) scan->behind = is_digit(behind[-1]) ? SRV_LIST_VALUE : SRV_LIST_COMMA;
     srv_nest_took_floats(nest, count);
-    return at;
+    return behind;
 }
 
 /* true, false, null, or something that Jansson will not have. */

@@ -1,5 +1,5 @@
-/* Numbers against strtod, bit by bit: random ones of every size, those at the middle between two doubles and a
- * hair beside it, the ends of the range; whole and cut anywhere. */
+/* Numbers against strtod, bit by bit: random ones of every size, those at the middle between two doubles or two float32
+ * and a hair beside it, the ends of the range; whole and cut anywhere. */
 #include "server/codec/json_number.h"
 #include "suites.h"
 
@@ -40,12 +40,30 @@ static double slow(const char *text) {
     return srv_number_value(&number);
 }
 
-/* Both ways; true where the fast one told. */
+/* The way for float32, in a block of exactly as many bytes; true where it told. */
+static bool check_float(const char *text, const char *behind, float right) {
+    float found[2];
+    size_t count, size = strlen(text), whole = size + strlen(behind);
+    char *block = malloc(whole);
+    memcpy(block, text, size);
+    memcpy(block + size, behind, whole - size);
+    const char *end = srv_number_read_floats(block, block + whole, found, 1, &count);
+    if (end - block != (count == 0 ? 0 : (ptrdiff_t)size + 1) ||
+        (count == 1 && memcmp(found, &right, sizeof right) != 0))
+        ck_abort_msg("%s%s: %zu numbers up to %td, %a, not %a", text, behind, count, end - block,
+                     (double)*found, (double)right);
+    free(block);
+    return count == 1;
+}
+
+/* All ways; true where the fast one told. */
 static bool check(const char *text) {
     char line[LONGEST];
     double right = strtod(text, NULL), found = slow(text);
     if (memcmp(&found, &right, sizeof right) != 0)
         ck_abort_msg("byte by byte, %s: %a, not %a", text, found, right);
+    bool is_told = check_float(text, ",", (float)right);
+    ck_assert_int_eq(check_float(text, ",[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[", (float)right), is_told);
     size_t size = (size_t)snprintf(line, sizeof line, "%s,", text);
     const char *end = srv_number_read(line, line + size, &found);
     if (end == NULL) return false;
@@ -97,6 +115,34 @@ START_TEST(middles) {
         snprintf(text, sizeof text, "%.19Le", middle);
         check(text);
     }
+}
+END_TEST
+
+/* The middle of two float32 is a double: 54 digits tell it, and as many as people write are nearest to it, or to the
+ * double beside it. Where those are few, the way for float32 tells all the same. */
+START_TEST(middles_of_floats) {
+    char text[LONGEST];
+    size_t told = 0;
+    enum { TIMES = 20000 };
+    for (int i = 0; i < TIMES; i++) {
+        uint32_t bits = 0x3f800000 - (3U << 23) + (uint32_t)(random_bits() % (6U << 23)); /* 1/8 ... 8 */
+        float low, high;
+        memcpy(&low, &bits, sizeof low);
+        bits++;
+        memcpy(&high, &bits, sizeof high);
+        double middle = ((double)low + (double)high) / (i % 2 == 0 ? 2 : -2);
+        for (int digits = 4; digits <= 21; digits++) {
+            snprintf(text, sizeof text, "%.*f", digits, middle);
+            told += check_float(text, ",0.0000000000000000000000000000000", (float)strtod(text, NULL));
+            text[strlen(text) - 1] ^= 1;
+            check_float(text, ",0.0000000000000000000000000000000", (float)strtod(text, NULL));
+        }
+        snprintf(text, sizeof text, "%.17g", nextafter(middle, random_bits() % 2 == 0 ? 0 : 9));
+        check(text);
+        snprintf(text, sizeof text, "%.52f", middle);
+        check(text);
+    }
+    ck_assert_uint_gt(told, 10 * (size_t)TIMES);
 }
 END_TEST
 
@@ -185,21 +231,28 @@ END_TEST
 START_TEST(cut_numbers_are_not_told) {
     static const char text[] = "-12345678901.25e-12,";
     double value;
-    for (size_t size = 1; size < sizeof text - 1; size++)
+    float number;
+    size_t count;
+    for (size_t size = 1; size < sizeof text - 1; size++) {
         ck_assert_ptr_null(srv_number_read(text, text + size, &value));
+        ck_assert_ptr_eq(srv_number_read_floats(text, text + size, &number, 1, &count), text);
+        ck_assert_uint_eq(count, 0);
+    }
     ck_assert_ptr_eq(srv_number_read(text, text + sizeof text - 1, &value), text + sizeof text - 2);
     ck_assert(value == -12345678901.25e-12);
 }
 END_TEST
 
-static const char *const wrong[] = {"-",  "-,",  "01",  "-01",  "00",  "1.",  "1.,", "1.e5",
-                                    "1e", "1e,", "1e+", "1e+,", "-.5", "1.x", "1e-", "--1"};
+static const char *const wrong[] = {"-",   "-,",   "01",  "-01", "00",  "1.",  "1.,",  "1.e5", "1e",  "1e,",
+                                    "1e+", "1e+,", "-.5", "1.x", "1e-", "--1", "-:.5", "-/.5", ":.5", "/.5"};
 
 START_TEST(what_is_no_number) {
     char text[16];
     double value;
     size_t size = (size_t)snprintf(text, sizeof text, "%s ", wrong[_i]);
     ck_assert_ptr_null(srv_number_read(text, text + size, &value));
+    ck_assert(!check_float(wrong[_i], " ", 0) &&
+              !check_float(wrong[_i], ",0.00000000000000000000000000000000", 0));
     srv_number number;
     srv_number_begin(&number);
     const char *at = wrong[_i];
@@ -210,15 +263,37 @@ START_TEST(what_is_no_number) {
 }
 END_TEST
 
+/* With or without blanks; up to what is no number, or to the end of the room. */
+START_TEST(runs_of_floats) {
+    static const char text[] = "0.5,-1.25, 0,-0.0,3e2,12345.5,7.00000000000000000,  1";
+    static const float right[] = {0.5f, -1.25f, 0, -0.0f, 3e2f, 12345.5f, 7};
+    enum { ALL = sizeof right / sizeof *right };
+    float found[ALL + 1];
+    size_t count;
+    const char *end = srv_number_read_floats(text, text + sizeof text - 1, found, ALL + 1, &count);
+    ck_assert_uint_eq(count, ALL);
+    ck_assert_str_eq(end, " 1");
+    ck_assert_mem_eq(found, right, sizeof right);
+    end = srv_number_read_floats(text, text + sizeof text - 1, found, 2, &count);
+    ck_assert_uint_eq(count, 2);
+    ck_assert_mem_eq(end, "0,-0.0", 6);
+    end = srv_number_read_floats("1.5]", "1.5]" + 4, found, 2, &count);
+    ck_assert_uint_eq(count, 1);
+    ck_assert_int_eq(*end, ']');
+}
+END_TEST
+
 ATTND_SUITE(json_number) {
     Suite *suite = suite_create("json_number");
     TCase *tests = tcase_create("json_number");
     tcase_add_checked_fixture(tests, set_up, NULL);
     tcase_add_test(tests, random_numbers);
     tcase_add_test(tests, middles);
+    tcase_add_test(tests, middles_of_floats);
     tcase_add_loop_test(tests, limits_of_the_range, 0, sizeof limits / sizeof *limits);
     tcase_add_test(tests, very_long_numbers);
     tcase_add_test(tests, cut_numbers_are_not_told);
+    tcase_add_test(tests, runs_of_floats);
     tcase_add_loop_test(tests, what_is_no_number, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(suite, tests);
     return suite;
