@@ -71,9 +71,8 @@ static const char *const inference_also[] = {"application/octet-stream", "text/p
 
 static const srv_codec inference[] = {{.type = "application/json",
                                        .also = inference_also,
-                                       .measure = srv_oip_measure,
-                                       .decode = srv_oip_decode,
-                                       .keeps_body = true,
+                                       .has_head = true,
+                                       .open = srv_oip_decoder,
                                        .cost = srv_oip_cost,
                                        .encode = srv_oip_encode}};
 

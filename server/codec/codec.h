@@ -11,12 +11,11 @@
 typedef struct srv_codec srv_codec;
 typedef struct srv_decoder srv_decoder;
 
-/* What a request's path and headers say, where the body does not say it itself. */
+/* What a request's path says, where the body does not say it itself. */
 typedef struct srv_addressed {
     const char *model; /* its name; outlives the request */
     bool has_maps;     /* under the name that answers with maps as well */
     size_t width;      /* of the rows of inputs in its first layer; 0: any */
-    size_t text; /* bytes of JSON in front of the tensors' bytes; SIZE_MAX: not told, all of it is JSON */
 } srv_addressed;
 
 /* A request as it came. */
@@ -47,6 +46,8 @@ struct srv_codec {
     const char *sent_as;     /* the Content-Type of answers, where it says more; NULL: `type` */
     const char *const *also; /* Content-Types that are read likewise, ended by NULL; NULL: none */
 
+    bool
+        has_head; /* bodies may be JSON and bytes behind it; a header says how long the JSON is (srv_decoder) */
     /* Makes a decoder that reads piece by piece (decoder.h); NULL without memory. */
     srv_decoder *(*open)(size_t max_text);
 

@@ -53,7 +53,9 @@ srv_decoder *srv_decoder_new(const srv_codec *codec, srv_budget *budget, size_t 
         decoder->end = read_whole;
         decoder->drop = drop;
     }
-    if (decoder != NULL) decoder->share.budget = budget;
+    if (decoder == NULL) return NULL;
+    decoder->share.budget = budget;
+    decoder->head = SIZE_MAX;
     return decoder;
 }
 

@@ -11,6 +11,9 @@
 
 struct srv_decoder {
     srv_share share; /* of the memory budget; what it holds in the end is what the ask takes */
+    /* Of a format with a head: bytes of JSON in front of the tensors' bytes, to be set before the first piece. SIZE_MAX, as
+     * it is made: not told, all of it is JSON. */
+    size_t head;
     /* See srv_decoder_feed and _end. */
     bool (*feed)(srv_decoder *decoder, const char *piece, size_t size, srv_problem *problem);
     bool (*end)(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem);

@@ -98,6 +98,7 @@ static bool unpack_all(inflater *this, const attn_job *job, srv_problem *problem
     int window = this->coding == SRV_CODING_GZIP ? WINDOW + GZIP : WINDOW;
     srv_share *share = &this->base.share;
     if (this->packed.size == 0) return fail(&of, "it is empty");
+    this->inner->head = this->base.head;
     if (!srv_share_take(share, BYTES_OF_ZLIB, problem)) return false;
     bool done = inflateInit2(&of.stream, window) == Z_OK;
     if (done) {
@@ -135,9 +136,10 @@ srv_decoder *srv_inflater_new(srv_coding coding, size_t most, const srv_codec *c
         free(this);
         return NULL;
     }
-    *this = (inflater){.base = {.share = {.budget = budget}, .feed = collect, .end = end, .drop = drop},
-                       .coding = coding,
-                       .most = most,
-                       .inner = inner};
+    *this = (inflater){
+        .base = {.share = {.budget = budget}, .head = SIZE_MAX, .feed = collect, .end = end, .drop = drop},
+        .coding = coding,
+        .most = most,
+        .inner = inner};
     return &this->base;
 }

@@ -9,13 +9,11 @@
 #include "decoder.h"
 
 #include "json_fields.h"
-#include "json_memory.h"
 #include "json_query.h"
 #include "json_tensor.h"
+#include "json_text.h"
 #include "named_tensors.h"
-#include "server/jobs/cost.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,58 +138,6 @@ void srv_json_read_members(srv_ask *ask, json_t *root, const srv_problem *query_
     if (set_fields(srv_fields + SRV_NAMING_FIELDS, SIZE_MAX, ask, root, NULL)) srv_json_check_together(ask);
 }
 
-static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
-    char offset[24];
-    snprintf(offset, sizeof offset, "%zu", scan->nul);
-    return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
-                           "not JSON: a NUL character outside strings");
-}
-
-/* Jansson's error as ours: by its code where its text would not help, else its text. */
-static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_problem *problem) {
-    char offset[24];
-    size_t position = error->position < 0 ? 0 : (size_t)error->position;
-    if (scan->nul != SIZE_MAX && position >= scan->text.size) return fail_nul(scan, problem);
-    /* A byte that is no UTF-8 is not read; anything else is told behind its end. */
-    bool is_next = json_error_code(error) == json_error_invalid_utf8;
-    snprintf(offset, sizeof offset, "%zu", srv_scan_offset(scan, position, is_next));
-    switch (json_error_code(error)) {
-    case json_error_stack_overflow:
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
-                               "nesting is deeper than the format has; tensors have at most rank 4");
-    case json_error_numeric_overflow:
-        return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset,
-                               "number beyond double; float32 holds magnitudes up to 3.4028235e38");
-    default:
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s", error->text);
-    }
-}
-
-/* `memory`: what the text may become, which is held for it. */
-static json_t *read_text(const srv_scan *scan, size_t memory, srv_problem *problem) {
-    json_error_t error = {0};
-    srv_json_memory_begin(memory);
-    /* Integers as doubles: one may lie beyond 64 bits. */
-    json_t *root = json_loadb(
-        scan->text.data, scan->text.size,
-        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
-    /* After a failed allocation neither the tree nor the error is to be trusted. */
-    if (!srv_json_memory_end()) {
-        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                        "no memory for the %zu bytes of JSON at this moment", scan->text.size);
-        json_decref(root);
-        return NULL;
-    }
-    if (root == NULL) {
-        fail_text(scan, &error, problem);
-    } else if (scan->nul != SIZE_MAX) {
-        fail_nul(scan, problem);
-        json_decref(root);
-        root = NULL;
-    }
-    return root;
-}
-
 static bool feed(srv_decoder *decoder, const char *piece, size_t size, srv_problem *problem) {
     return srv_scan_feed(&((json_decoder *)decoder)->scan, piece, size, problem);
 }
@@ -229,16 +175,9 @@ static srv_ask *new_ask(const json_t *root, srv_problem *problem) {
 
 static bool end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem) {
     json_decoder *this = (json_decoder *)decoder;
-    srv_scan *scan = &this->scan;
-    if (scan->before == 0)
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
-                               "the body is empty; a JSON object is expected");
-    if (!srv_scan_end(scan, problem)) return false;
-    size_t tree = srv_cost_of_tree(scan->text.data, scan->text.size);
-    if (!srv_share_take(&decoder->share, tree, problem)) return false;
-    json_t *root = read_text(scan, tree, problem);
+    size_t tree;
+    json_t *root = srv_json_read_text(&this->scan, &tree, problem);
     if (root == NULL) return false;
-    srv_buffer_done(&scan->text, &decoder->share);
     srv_ask *ask = new_ask(root, problem);
     if (ask != NULL) {
         read_ask(this, source, root, ask);
@@ -259,6 +198,6 @@ srv_decoder *srv_json_decoder(size_t max_text) {
     json_decoder *this = malloc(sizeof *this);
     if (this == NULL) return NULL;
     this->base = (srv_decoder){.feed = feed, .end = end, .drop = drop};
-    srv_scan_begin(&this->scan, &this->base.share, max_text);
+    srv_scan_begin(&this->scan, SRV_CONTRACT_ATTENTION, &this->base.share, max_text);
     return &this->base;
 }

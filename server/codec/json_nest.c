@@ -26,10 +26,19 @@ static void give_up(srv_nest *nest, size_t wanted, srv_share *share) {
     srv_buffer_done(&nest->elements, share);
 }
 
+/* The value that comes now. */
+static srv_odd odd_here(const srv_nest *nest, srv_kind kind, double number) {
+    return (srv_odd){.level = nest->depth,
+                     .list = nest->levels[nest->depth - 1].lists,
+                     .index = nest->counts[nest->depth],
+                     .kind = kind,
+                     .number = number};
+}
+
 /* A value of the innermost open list that is no element of it. */
 static void note_odd(srv_nest *nest, srv_kind kind, double number, srv_share *share) {
     size_t level = nest->depth;
-    bool is_object = level == 1 && kind == SRV_KIND_OBJECT;
+    bool is_object = level == 1 && kind == SRV_KIND_OBJECT && nest->element != SRV_ELEMENT_EITHER;
     if (nest->element == SRV_ELEMENT_ANY) return;
     if (!nest->is_hopeless) {
         give_up(nest, level, share);
@@ -38,11 +47,7 @@ static void note_odd(srv_nest *nest, srv_kind kind, double number, srv_share *sh
     } else if (!nest->lists_objects || level != 1 || is_object || nest->odd.level > 0) {
         return;
     }
-    nest->odd = (srv_odd){.level = level,
-                          .list = nest->levels[level - 1].lists,
-                          .index = nest->counts[level],
-                          .kind = kind,
-                          .number = number};
+    nest->odd = odd_here(nest, kind, number);
     nest->is_odd_open = kind == SRV_KIND_LIST;
 }
 
@@ -80,8 +85,8 @@ bool srv_nest_close(srv_nest *nest, srv_share *share, srv_problem *problem) {
     if (nest->is_hopeless ? level != nest->wanted : level > nest->rank) return true;
     if (nest->is_hopeless) nest->wanted--;
     srv_runs *runs = nest->levels + level - 1;
-    bool is_uneven =
-        nest->must_be_even && level == nest->rank && runs->lists > 0 && runs->last.length != length;
+    bool is_judged = nest->even == SRV_EVEN_BOX || (nest->even == SRV_EVEN_ROWS && level == nest->rank);
+    bool is_uneven = is_judged && runs->lists > 0 && runs->last.length != length;
     if (!add_length(runs, length, share, problem)) return false;
     if (is_uneven && !nest->is_hopeless) give_up(nest, level - 1, share);
     return true;
@@ -89,10 +94,14 @@ bool srv_nest_close(srv_nest *nest, srv_share *share, srv_problem *problem) {
 
 static bool add_number(srv_nest *nest, double value, srv_share *share, srv_problem *problem) {
     float number = (float)value;
+    bool is_flag = value == 0 || value == 1, is_either = nest->element == SRV_ELEMENT_EITHER;
     uint8_t flag = value == 1;
-    if (nest->element == SRV_ELEMENT_NUMBER && isfinite(number))
+    if ((nest->element == SRV_ELEMENT_NUMBER || is_either) && isfinite(number)) {
+        if (is_either && !is_flag && nest->no_flag.level == 0)
+            nest->no_flag = odd_here(nest, SRV_KIND_NUMBER, value);
         return srv_buffer_append(&nest->elements, &number, sizeof number, share, problem);
-    if (nest->element == SRV_ELEMENT_FLAG && (value == 0 || value == 1))
+    }
+    if (nest->element == SRV_ELEMENT_FLAG && is_flag)
         return srv_buffer_append(&nest->elements, &flag, sizeof flag, share, problem);
     note_odd(nest, SRV_KIND_NUMBER, value, share);
     return true;
@@ -110,16 +119,24 @@ bool srv_nest_number(srv_nest *nest, double value, srv_share *share, srv_problem
     return fine;
 }
 
+static bool add_flag(srv_nest *nest, srv_kind kind, srv_share *share, srv_problem *problem) {
+    uint8_t flag = kind == SRV_KIND_TRUE;
+    float number = flag;
+    if (nest->element != SRV_ELEMENT_EITHER)
+        return srv_buffer_append(&nest->elements, &flag, sizeof flag, share, problem);
+    if (nest->no_number.level == 0) nest->no_number = odd_here(nest, kind, 0);
+    return srv_buffer_append(&nest->elements, &number, sizeof number, share, problem);
+}
+
 bool srv_nest_other(srv_nest *nest, srv_kind kind, srv_share *share, srv_problem *problem) {
     bool fine = true, is_flag = kind == SRV_KIND_TRUE || kind == SRV_KIND_FALSE;
-    bool takes_flags = nest->element == SRV_ELEMENT_FLAG || nest->element == SRV_ELEMENT_BOOLEAN;
-    uint8_t flag = kind == SRV_KIND_TRUE;
+    bool takes_flags = nest->element == SRV_ELEMENT_FLAG || nest->element == SRV_ELEMENT_BOOLEAN ||
+                       nest->element == SRV_ELEMENT_EITHER;
     settle_rank(nest, share);
-    if (nest->depth != nest->rank || nest->lists_objects || !is_flag || !takes_flags) {
+    if (nest->depth != nest->rank || nest->lists_objects || !is_flag || !takes_flags)
         note_odd(nest, kind, 0, share);
-    } else if (!nest->is_hopeless) {
-        fine = srv_buffer_append(&nest->elements, &flag, sizeof flag, share, problem);
-    }
+    else if (!nest->is_hopeless)
+        fine = add_flag(nest, kind, share, problem);
     ++*count_of(nest);
     return fine;
 }

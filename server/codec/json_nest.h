@@ -18,8 +18,17 @@ typedef enum srv_element {
     SRV_ELEMENT_NUMBER,  /* a number that float32 holds: float */
     SRV_ELEMENT_FLAG,    /* a boolean, 0 or 1: uint8_t */
     SRV_ELEMENT_BOOLEAN, /* a boolean: uint8_t */
-    SRV_ELEMENT_ANY,     /* anything, and nothing is kept */
+    SRV_ELEMENT_EITHER, /* a number that float32 holds or a boolean, which are 1 and 0: float. Which of them belong
+                            here is known later: the first one of each kind is noted */
+    SRV_ELEMENT_ANY, /* anything, and nothing is kept */
 } srv_element;
+
+/* Which lists are of one length. What comes behind one that is of another length than those before is not kept. */
+typedef enum srv_even {
+    SRV_EVEN_NONE, /* none need to be */
+    SRV_EVEN_ROWS, /* the innermost ones */
+    SRV_EVEN_BOX,  /* those of each level */
+} srv_even;
 
 /* Lengths of a level's lists in their order: runs of equal ones. */
 typedef struct srv_run {
@@ -57,10 +66,12 @@ typedef struct srv_nest {
     bool is_empty_first; /* the list of level `rank` along the first elements is empty */
     bool
         lists_objects; /* a list whose first element is an object, as tensors are: rank is 1, no elements are kept */
-    bool must_be_even; /* innermost lists are of one length; what comes behind another one is not kept */
+    srv_even even;
     srv_runs levels[SRV_NEST_LEVELS];
     srv_buffer elements;
     srv_odd odd;
+    srv_odd no_number,
+        no_flag; /* among elements that are either: the first boolean; the first number beside 0, 1 */
 
     /* While it is filled. */
     bool is_hopeless; /* it will be refused: no more elements are kept */
@@ -81,7 +92,9 @@ void srv_nest_done(srv_nest *nest, srv_share *share);
 /* Whether numbers that come now are elements to keep: then `count` of them may be put behind nest->elements at once,
  * in room that is there. */
 static inline bool srv_nest_takes_floats(const srv_nest *nest) {
-    return nest->element == SRV_ELEMENT_NUMBER && nest->depth == nest->rank && !nest->is_hopeless;
+    bool takes_any = nest->element == SRV_ELEMENT_NUMBER ||
+                     (nest->element == SRV_ELEMENT_EITHER && nest->no_flag.level > 0);
+    return takes_any && nest->depth == nest->rank && !nest->is_hopeless;
 }
 static inline void srv_nest_took_floats(srv_nest *nest, size_t count) {
     nest->elements.size += count * sizeof(float);

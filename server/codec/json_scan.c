@@ -8,11 +8,18 @@
 #include <string.h>
 
 const srv_captured srv_captured_fields[SRV_CAPTURES] = {
-    {"inputs", SRV_ELEMENT_NUMBER, true},        {"context", SRV_ELEMENT_NUMBER, true},
-    {"values", SRV_ELEMENT_NUMBER, true},        {"key_padding_mask", SRV_ELEMENT_BOOLEAN, false},
-    {"attention_mask", SRV_ELEMENT_FLAG, false}, {"bias", SRV_ELEMENT_NUMBER, false},
-    {"positions", SRV_ELEMENT_ANY, false},       {"context_positions", SRV_ELEMENT_ANY, false},
+    {"inputs", SRV_ELEMENT_NUMBER, SRV_EVEN_ROWS},
+    {"context", SRV_ELEMENT_NUMBER, SRV_EVEN_ROWS},
+    {"values", SRV_ELEMENT_NUMBER, SRV_EVEN_ROWS},
+    {"key_padding_mask", SRV_ELEMENT_BOOLEAN, SRV_EVEN_NONE},
+    {"attention_mask", SRV_ELEMENT_FLAG, SRV_EVEN_NONE},
+    {"bias", SRV_ELEMENT_NUMBER, SRV_EVEN_NONE},
+    {"positions", SRV_ELEMENT_ANY, SRV_EVEN_NONE},
+    {"context_positions", SRV_ELEMENT_ANY, SRV_EVEN_NONE},
 };
+
+/* What any "data" of inference may be: its type may come behind it. */
+static const srv_captured captured_data = {"data", SRV_ELEMENT_EITHER, SRV_EVEN_BOX};
 
 enum {
     BLANKS_KEPT = 16,  /* of a run: fewer cost less than a mark of where the rest was left out */
@@ -26,16 +33,19 @@ const srv_capture *srv_capture_of(const srv_capture *captures, const char *name)
     return captures + i;
 }
 
-void srv_scan_begin(srv_scan *scan, srv_share *share, size_t max_text) {
+void srv_scan_begin(srv_scan *scan, srv_contract contract, srv_share *share, size_t max_text) {
     srv_number_prepare();
     memset(scan, 0, sizeof *scan);
+    scan->contract = contract;
     scan->share = share;
     scan->max_text = max_text;
     scan->capture = SRV_CAPTURES;
     scan->nul = SIZE_MAX;
     for (size_t i = 0; i < SRV_CAPTURES; i++) {
-        scan->captures[i].nest.element = srv_captured_fields[i].element;
-        scan->captures[i].nest.must_be_even = srv_captured_fields[i].is_even;
+        const srv_captured *captured =
+            contract == SRV_CONTRACT_INFERENCE ? &captured_data : srv_captured_fields + i;
+        scan->captures[i].nest.element = captured->element;
+        scan->captures[i].nest.even = captured->even;
     }
 }
 
@@ -116,11 +126,24 @@ static bool open_field(srv_scan *scan, size_t field, const char *at, srv_problem
     return true;
 }
 
+/* A member's value that begins with a bracket or brace, of the contract of inference: in how many lists and objects that
+ * is, is its `depth`. */
+static bool open_of_inference(srv_scan *scan, size_t depth, const char *at, srv_problem *problem) {
+    enum { TENSOR_DEPTH = 3 }; /* {"inputs": [{"data": … */
+    if (depth == 1) scan->in_inputs = *at == '[' && is_named(scan, "inputs");
+    bool is_data = depth == TENSOR_DEPTH && scan->in_inputs && *at == '[' && is_named(scan, "data");
+    if (!is_data || scan->data_count == SRV_CAPTURES) return true;
+    scan->capture = scan->data_count++;
+    return srv_scan_lists_begin(scan, problem);
+}
+
 /* Any bracket or brace that opens, once it is in the text. */
 static bool open_value(srv_scan *scan, const char *at, srv_problem *problem) {
-    bool is_member = scan->depth == 1 && scan->after_colon;
+    bool is_behind_colon = scan->after_colon, is_member = scan->depth == 1 && is_behind_colon;
     scan->after_colon = false;
     scan->depth++;
+    if (scan->contract == SRV_CONTRACT_INFERENCE)
+        return !is_behind_colon || open_of_inference(scan, scan->depth - 1, at, problem);
     for (size_t i = 0; i < SRV_CAPTURES && is_member; i++)
         if (is_named(scan, srv_captured_fields[i].name)) return open_field(scan, i, at, problem);
     if (scan->lists_depth > 0 && scan->depth == scan->lists_depth + 1 && lists_tensors(scan))

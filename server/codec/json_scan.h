@@ -1,6 +1,6 @@
-/* A JSON body taken apart as its pieces arrive: the tensors of the fields in srv_captured go into nests (lists) and
- * parts (base64), and what is left is a short text that Jansson reads in the end, in which an empty list stands for
- * captured lists, and a number in quotes (which part) for captured base64.
+/* A JSON body taken apart as its pieces arrive: tensors go into nests (lists) and parts (base64), and what is left is a
+ * short text that Jansson reads in the end, in which an empty list stands for captured lists, and a number in quotes
+ * (which part) for captured base64. Which members are tensors the contract says (srv_contract).
  *
  * Nothing but scanning happens here, so that an HTTP thread can do it: numbers are read, lists counted, base64 is
  * decoded; names, types, shapes and everything outside the tensors are for those who read the text. Pieces may be
@@ -21,11 +21,18 @@
 typedef struct srv_captured {
     const char *name;
     srv_element element;
-    bool is_even; /* rows are of one width */
+    srv_even even;
 } srv_captured;
 
 enum { SRV_CAPTURES = 8 };
 extern const srv_captured srv_captured_fields[SRV_CAPTURES];
+
+/* Whose body it is. */
+typedef enum srv_contract {
+    SRV_CONTRACT_ATTENTION, /* the fields of srv_captured_fields, each with its own capture: lists and base64 */
+    SRV_CONTRACT_INFERENCE, /* "data" of the objects in the list "inputs": lists alone, each in the next capture. More
+                               lists than there are captures stay in the text */
+} srv_contract;
 
 /* The base64 of one "data" member. */
 typedef struct srv_json_data {
@@ -56,6 +63,7 @@ typedef struct srv_mark {
 enum { SRV_TOKEN_BYTES = 32 };
 
 typedef struct srv_scan {
+    srv_contract contract;
     srv_share *share;
     size_t max_text; /* 0: no limit */
     srv_capture captures[SRV_CAPTURES];
@@ -75,10 +83,12 @@ typedef struct srv_scan {
     size_t string, string_end;   /* the inside of the last string, in the text */
     size_t name, name_end;       /* the same of the last one before a colon */
     bool has_come[SRV_CAPTURES]; /* the value of the field has begun */
-    size_t capture;              /* the field whose value began last; SRV_CAPTURES: none */
-    size_t tensor_depth;         /* members at this depth are those of a base64 tensor; 0: there is none */
-    size_t lists_depth;          /* at this depth the lists go on; 0: there are none */
-    size_t dtype, dtype_end;     /* the dtype of the present tensor, in the text; 0: not come yet */
+    size_t capture;              /* whose value began last; SRV_CAPTURES: none's */
+    bool in_inputs;          /* the last list or object among the members of the body is the list "inputs" */
+    size_t data_count;       /* lists of SRV_CONTRACT_INFERENCE */
+    size_t tensor_depth;     /* members at this depth are those of a base64 tensor; 0: there is none */
+    size_t lists_depth;      /* at this depth the lists go on; 0: there are none */
+    size_t dtype, dtype_end; /* the dtype of the present tensor, in the text; 0: not come yet */
 
     /* The lists. */
     enum { SRV_LIST_BEGUN, SRV_LIST_VALUE, SRV_LIST_COMMA } behind;
@@ -104,7 +114,7 @@ typedef struct srv_scan {
     size_t byte_count; /* of an element to convert */
 } srv_scan;
 
-void srv_scan_begin(srv_scan *scan, srv_share *share, size_t max_text);
+void srv_scan_begin(srv_scan *scan, srv_contract contract, srv_share *share, size_t max_text);
 /* The next piece. False with a problem where there is no memory, or the text outside the tensors is too long; then
  * nothing more may come. */
 bool srv_scan_feed(srv_scan *scan, const char *piece, size_t size, srv_problem *problem);

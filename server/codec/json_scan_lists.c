@@ -7,9 +7,8 @@
 #include <string.h>
 
 enum {
-    /* Jansson's own limit of nesting, of which the body's object is one. */
-    MOST_LISTS = 2047,
-    ROOM = 16, /* floats that there is room for at least */
+    DEEPEST = 2048, /* Jansson's own limit of nesting */
+    ROOM = 16,      /* floats that there is room for at least */
 };
 
 static bool is_digit(char byte) {
@@ -168,7 +167,7 @@ static const char *leave_to_text(srv_scan *scan, const char *at, srv_problem *pr
 
 static const char *open_list(srv_scan *scan, const char *at, srv_problem *problem) {
     srv_nest *nest = srv_scan_nest(scan);
-    if (nest->depth == MOST_LISTS) return break_here(scan, at, problem);
+    if (scan->lists_depth - 1 + nest->depth == DEEPEST) return break_here(scan, at, problem);
     srv_nest_open(nest, scan->share);
     scan->behind = SRV_LIST_BEGUN;
     return at + 1;

@@ -25,11 +25,10 @@ enum { SRV_OIP_INPUTS = 5, SRV_OIP_OUTPUTS = 2 };
 extern const srv_oip_input srv_oip_inputs[SRV_OIP_INPUTS]; /* inputs itself is the first one */
 extern const char *const srv_oip_outputs[SRV_OIP_OUTPUTS]; /* outputs, attention */
 
-/* Of a body: what its framing says. Refuses JSON of more than `max_text` bytes, the lists of `data` not counted. */
-bool srv_oip_measure(srv_source *source, size_t max_text, srv_problem *problem);
-/* Body → ask. source->addressed says whose it is. SRV_BAD_BODY where JSON and bytes do not fit together; the query may
- * hold `compress` alone. */
-bool srv_oip_decode(const srv_source *source, srv_ask **out, srv_problem *problem);
+/* A codec's `open`: a decoder that keeps of a body's JSON what it needs, piece by piece. Refuses more than `max_text` bytes
+ * of it, the lists of `data` not counted; 0: no limit. source->addressed says whose request it is. SRV_BAD_BODY where JSON
+ * and bytes do not fit together; the query may hold `compress` alone. */
+srv_decoder *srv_oip_decoder(size_t max_text);
 
 size_t srv_oip_cost(const srv_ask *ask, const attn_plan *plan);
 /* Outputs in the order in which they were asked for. Where one is bytes, srv_parts_head tells the length of the JSON. */

@@ -1,24 +1,31 @@
-/* Body of a request for inference → ask (oip.h). What is asked becomes the members of the contract's own JSON, which are
- * read as everybody's; where the client wrote them is kept for errors. */
+/* Body of a request for inference → ask (oip.h). The lists of `data` are taken out as the body comes (json_scan.h); bytes
+ * behind the JSON are collected. What is asked becomes the members of the contract's own JSON, which are read as
+ * everybody's; where the client wrote them is kept for errors. */
 #include "oip.h"
 
+#include "decoder.h"
+
 #include "json_fields.h"
-#include "json_memory.h"
-#include "json_number.h"
 #include "json_query.h"
+#include "json_text.h"
 #include "oip_ask.h"
 #include "oip_inputs.h"
-#include "server/jobs/cost.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 const char *const srv_oip_outputs[SRV_OIP_OUTPUTS] = {"outputs", "attention"};
 
+typedef struct oip_decoder {
+    srv_decoder base;
+    srv_scan scan;
+    srv_buffer tail; /* what stands behind the JSON */
+} oip_decoder;
+
 /* What a request becomes. */
 typedef struct request {
+    oip_decoder *decoder;
     const srv_source *source;
     srv_oip_reader in;
     srv_ask *ask;
@@ -31,52 +38,6 @@ typedef struct request {
 
 static bool no_memory(srv_problem *problem) {
     return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the request");
-}
-
-/* Bytes of JSON. */
-static size_t text_size(const srv_source *source) {
-    size_t told = source->addressed->text;
-    return told == SIZE_MAX ? source->size : told;
-}
-
-bool srv_oip_measure(srv_source *source, size_t max_text, srv_problem *problem) {
-    size_t told = text_size(source);
-    if (told > source->size)
-        return srv_problem_set(problem, SRV_BAD_BODY, SRV_WHERE_HEADER, "Inference-Header-Content-Length",
-                               "Inference-Header-Content-Length says %zu bytes of JSON; the body has %zu",
-                               told, source->size);
-    size_t text = srv_oip_text_size(source->body, told);
-    source->memory = 0; /* taken as it is read */
-    if (max_text == 0 || text <= max_text) return true;
-    return srv_problem_set(
-        problem, SRV_BODY_TOO_LARGE, SRV_WHERE_NONE, NULL,
-        "%zu bytes of JSON outside the lists of data; the limit is %zu (setting limits.max_json)", text,
-        max_text);
-}
-
-static bool fail_text(const srv_oip_text *text, const json_error_t *error, srv_problem *problem) {
-    char offset[24];
-    size_t at = error->position < 0 ? 0 : (size_t)error->position;
-    snprintf(offset, sizeof offset, "%zu", srv_oip_text_offset(text, at));
-    if (json_error_code(error) == json_error_numeric_overflow)
-        return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset, "number beyond double");
-    return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s", error->text);
-}
-
-/* `tree`: bytes that are held for it. */
-static json_t *read_text(const srv_oip_text *text, size_t tree, srv_problem *problem) {
-    json_error_t error = {0};
-    srv_json_memory_begin(tree);
-    json_t *root = json_loadb(
-        text->text.data, text->text.size,
-        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
-    if (!srv_json_memory_end()) {
-        json_decref(root);
-        no_memory(problem);
-        return NULL;
-    }
-    if (root == NULL) fail_text(text, &error, problem);
-    return root;
 }
 
 static void set_member(request *to, const char *name, json_t *value) {
@@ -241,34 +202,23 @@ static bool read_json(request *to, json_t *root) {
 }
 
 static bool read_described(request *to) {
-    const srv_source *source = to->source;
-    srv_oip_text text = {0};
-    size_t size = text_size(source);
-    json_t *root = NULL;
-    bool done = false;
-    if (size == 0)
-        return srv_problem_set(to->in.broken, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
-                               "the body is empty; a JSON object is expected");
-    to->in.text = &text;
-    to->in.has_tail = source->addressed->text != SIZE_MAX;
-    to->in.tail = size;
-    if (srv_oip_text_read(&text, source->body, size, source->share, to->in.broken)) {
-        size_t tree = srv_cost_of_tree(text.text.data, text.text.size);
-        if (srv_share_take(source->share, tree, to->in.broken)) {
-            to->tree = tree;
-            root = read_text(&text, tree, to->in.broken);
-        }
-    }
-    if (root != NULL) done = read_json(to, root);
+    oip_decoder *decoder = to->decoder;
+    size_t told = decoder->base.head, there = decoder->scan.before;
+    if (told != SIZE_MAX && there < told)
+        return srv_problem_set(
+            to->in.broken, SRV_BAD_BODY, SRV_WHERE_HEADER, "Inference-Header-Content-Length",
+            "Inference-Header-Content-Length says %zu bytes of JSON; the body has %zu", told, there);
+    to->in.has_tail = told != SIZE_MAX;
+    json_t *root = srv_json_read_text(&decoder->scan, &to->tree, to->in.broken);
+    bool done = root != NULL && read_json(to, root);
     json_decref(root);
-    srv_buffer_done(&text.text, source->share);
     return done;
 }
 
 /* Without JSON: all is the one tensor, and its length tells how many rows it has. */
 static bool read_raw(request *to) {
-    const srv_source *source = to->source;
-    const srv_addressed *addressed = source->addressed;
+    const srv_addressed *addressed = to->source->addressed;
+    const srv_buffer *bytes = &to->decoder->tail;
     size_t row = addressed->width * sizeof(float);
     to->binary_outputs = true;
     if (row == 0)
@@ -277,17 +227,17 @@ static bool read_raw(request *to) {
                    "bytes without JSON; model '%s' takes rows of any width, so a shape is expected",
                    addressed->model) ||
                true;
-    if (source->size == 0 || source->size % row != 0)
+    if (bytes->size == 0 || bytes->size % row != 0)
         return srv_problem_set(to->in.broken, SRV_BAD_BODY, SRV_WHERE_NONE, NULL,
                                "a body of %zu bytes; rows of %zu FP32 numbers take %zu bytes each",
-                               source->size, addressed->width, row);
+                               bytes->size, addressed->width, row);
     to->in.tensors[0] = (attn_file_tensor){.name = srv_oip_inputs[0].name,
                                            .dtype = ATTN_F32,
                                            .rank = 3,
-                                           .shape = {1, source->size / row, addressed->width},
-                                           .count = source->size / sizeof(float),
-                                           .end = source->size};
-    to->in.places[0] = source->body;
+                                           .shape = {1, bytes->size / row, addressed->width},
+                                           .count = bytes->size / sizeof(float),
+                                           .end = bytes->size};
+    to->in.places[0] = bytes->data;
     to->in.count = 1;
     return true;
 }
@@ -308,7 +258,7 @@ static void read_members(request *to) {
         set_place(to, to->in.tensors[i].name, json_sprintf("/inputs/%zu/", to->in.indices[i]));
     srv_named_sort(&named, to->root, &to->in.found);
     storage->named = &named;
-    storage->share = to->source->share;
+    storage->share = to->in.share;
     srv_json_read_members(to->ask, to->root, &to->in.found);
     storage->named = NULL;
     storage->share = NULL;
@@ -332,12 +282,12 @@ static void read_query(request *to) {
 }
 
 static bool read_request(request *to) {
-    const srv_addressed *addressed = to->source->addressed;
+    bool is_raw = to->decoder->base.head == 0;
     read_query(to);
-    set_member(to, "model", json_string(addressed->model));
-    bool done = addressed->text == 0 ? read_raw(to) : read_described(to);
+    set_member(to, "model", json_string(to->source->addressed->model));
+    bool done = is_raw ? read_raw(to) : read_described(to);
     if (!done) return false;
-    if (addressed->text == 0) read_outputs(to, NULL);
+    if (is_raw) read_outputs(to, NULL);
     check_inputs(to);
     set_returns(to);
     read_members(to);
@@ -357,19 +307,29 @@ static srv_ask *new_ask(const srv_source *source) {
     return NULL;
 }
 
-bool srv_oip_decode(const srv_source *source, srv_ask **out, srv_problem *problem) {
+static bool feed(srv_decoder *decoder, const char *piece, size_t size, srv_problem *problem) {
+    oip_decoder *this = (oip_decoder *)decoder;
+    size_t left = decoder->head - this->scan.before, text = size < left ? size : left;
+    return (text == 0 || srv_scan_feed(&this->scan, piece, text, problem)) &&
+           srv_buffer_append(&this->tail, piece + text, size - text, &decoder->share, problem);
+}
+
+static bool end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem) {
+    oip_decoder *this = (oip_decoder *)decoder;
     srv_ask *ask = new_ask(source);
     json_t *root = json_object();
     bool done = false;
-    srv_number_prepare();
+    srv_buffer_fit(&this->tail, &decoder->share);
     if (ask == NULL || root == NULL) {
         no_memory(problem);
     } else {
-        request to = {.source = source,
-                      .in = {.body = source->body,
-                             .size = source->size,
-                             .share = source->share,
-                             /* The first one is the body's. */
+        request to = {.decoder = this,
+                      .source = source,
+                      .in = {.bytes = this->tail.data,
+                             .size = this->tail.size,
+                             .captures = this->scan.captures,
+                             .share = &decoder->share,
+                             /* The first one is the bytes'. */
                              .kept = ask->storage->kept + 1,
                              .broken = problem},
                       .ask = ask,
@@ -379,7 +339,9 @@ bool srv_oip_decode(const srv_source *source, srv_ask **out, srv_problem *proble
         done = read_request(&to);
         json_object_clear(root);
         /* The id is what may be left of the tree. */
-        if (ask->storage->inference->id == NULL) srv_share_give(source->share, to.tree);
+        if (ask->storage->inference->id == NULL) srv_share_give(&decoder->share, to.tree);
+        ask->storage->kept[0] = this->tail;
+        this->tail = (srv_buffer){0};
     }
     json_decref(root);
     if (done)
@@ -387,4 +349,18 @@ bool srv_oip_decode(const srv_source *source, srv_ask **out, srv_problem *proble
     else
         srv_ask_free(ask);
     return done;
+}
+
+static void drop(srv_decoder *decoder) {
+    oip_decoder *this = (oip_decoder *)decoder;
+    srv_scan_done(&this->scan);
+    srv_buffer_done(&this->tail, &decoder->share);
+}
+
+srv_decoder *srv_oip_decoder(size_t max_text) {
+    oip_decoder *this = calloc(1, sizeof *this);
+    if (this == NULL) return NULL;
+    this->base = (srv_decoder){.feed = feed, .end = end, .drop = drop};
+    srv_scan_begin(&this->scan, SRV_CONTRACT_INFERENCE, &this->base.share, max_text);
+    return &this->base;
 }

@@ -1,7 +1,7 @@
 /* Reading inputs (oip_inputs.h). */
 #include "oip_inputs.h"
 
-#include "oip_list.h"
+#include "oip_data.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -35,8 +35,8 @@ typedef struct input {
     const struct datatype *datatype;
     size_t shape[ATTN_MAX_RANK], rank, count;
     bool is_binary, has_data;
-    size_t bytes; /* behind the JSON */
-    const srv_oip_span *list;
+    size_t bytes;   /* behind the JSON */
+    srv_nest *list; /* NULL: none that is one */
 } input;
 
 /* Members of the protocol's extensions that are not offered. */
@@ -185,25 +185,23 @@ static bool read_bytes(srv_oip_reader *reader, const json_t *size, const srv_pla
             "binary_data_size, and no header Inference-Header-Content-Length, which says where the JSON "
             "ends; it is expected");
     if (!srv_json_whole(size, place, &reader->found, 0, SIZE_MAX, &out->bytes)) return true;
-    size_t left = reader->size - reader->tail;
+    size_t left = reader->size - reader->next;
     if (out->bytes > left) {
         snprintf(text, sizeof text,
                  "unexpected size: expecting %zu additional bytes for this input, found %zu", out->bytes,
                  left);
         return break_at(reader, place, text);
     }
-    reader->tail += out->bytes;
+    reader->next += out->bytes;
     return true;
 }
 
-/* The list that stands for `data` in the text. */
-static void find_list(const srv_oip_reader *reader, const json_t *object, input *out) {
-    const json_t *data = json_object_get(object, "data"), *number = json_array_get(data, 0);
+/* The lists of an input, which are the next ones that the scanner has kept. */
+static void find_list(srv_oip_reader *reader, const json_t *object, input *out) {
+    const json_t *data = json_object_get(object, "data");
     out->has_data = data != NULL && !json_is_null(data);
-    if (!json_is_number(number)) return;
-    double index = json_number_value(number);
-    if (json_array_size(data) == 1 && index >= 0 && index < (double)reader->text->count)
-        out->list = &reader->text->lists[(size_t)index];
+    if (!json_is_array(data) || reader->lists == SRV_CAPTURES) return;
+    out->list = &reader->captures[reader->lists++].nest;
 }
 
 /* Adds a tensor whose bytes lie at `bytes`. */
@@ -217,7 +215,7 @@ static void add(srv_oip_reader *reader, const input *in, attn_dtype dtype, const
     reader->indices[reader->count++] = index;
 }
 
-/* Memory for what cannot stay in the body. */
+/* Memory for what cannot stay where it is. */
 static char *reserve(srv_oip_reader *reader, size_t bytes) {
     srv_buffer *buffer = &reader->kept[reader->count];
     if (!srv_buffer_reserve(buffer, bytes, reader->share, reader->broken)) return NULL;
@@ -236,7 +234,7 @@ static bool narrow(srv_oip_reader *reader, const input *in, const unsigned char 
 }
 
 static bool take_bytes(srv_oip_reader *reader, const input *in, const srv_place *place, size_t index) {
-    const char *from = reader->body + reader->tail - in->bytes;
+    const char *from = reader->bytes + reader->next - in->bytes;
     size_t wanted = in->count * in->datatype->bytes;
     char text[192];
     if (in->bytes != wanted) {
@@ -250,51 +248,39 @@ static bool take_bytes(srv_oip_reader *reader, const input *in, const srv_place 
     return true;
 }
 
-/* Only whether the list is JSON. */
-static bool check_list(srv_oip_reader *reader, const input *in, const srv_place *place) {
-    const srv_oip_list list = {
-        .body = reader->body, .begin = in->list->begin, .end = in->list->end, .place = place};
-    return srv_oip_list_read(&list, &reader->found, reader->broken);
+/* Flags that were kept as numbers. */
+static void narrow_numbers(srv_buffer *elements, size_t count, srv_share *share) {
+    const float *numbers = (const float *)(const void *)elements->data;
+    for (size_t i = 0; i < count; i++)
+        elements->data[i] = numbers[i] != 0;
+    elements->size = count;
+    srv_buffer_fit(elements, share);
 }
 
-static bool take_list(srv_oip_reader *reader, const input *in, const srv_place *place, size_t index) {
-    size_t text = in->list->end - in->list->begin, width = in->which->is_mask ? 1 : sizeof(float);
-    srv_oip_list list = {.body = reader->body,
-                         .begin = in->list->begin,
-                         .end = in->list->end,
-                         .shape = in->shape,
-                         .rank = in->rank,
-                         .count = in->count,
-                         .place = place};
-    /* Each element takes a character and a comma. */
-    if (in->count > text / 2) {
-        srv_place_fail(place, &reader->found, SRV_SHAPE_MISMATCH,
-                       "%zu elements by the shape; %zu characters cannot hold so many", in->count, text);
-        return check_list(reader, in, place);
-    }
-    char *to = reserve(reader, in->count * width);
-    if (to == NULL) return false;
-    if (in->which->is_mask)
-        list.flags = (uint8_t *)to;
+static void take_list(srv_oip_reader *reader, const input *in, const srv_place *place, size_t index) {
+    const srv_oip_data data = {in->list, in->shape, in->rank, in->count, in->which->is_mask};
+    if (!srv_oip_data_check(&data, place, &reader->found)) return;
+    srv_buffer *kept = &reader->kept[reader->count];
+    *kept = in->list->elements;
+    in->list->elements = (srv_buffer){0};
+    if (data.is_mask)
+        narrow_numbers(kept, in->count, reader->share);
     else
-        list.numbers = (float *)(void *)to;
-    if (!srv_oip_list_read(&list, &reader->found, reader->broken)) return false;
-    add(reader, in, in->which->is_mask ? ATTN_U8 : ATTN_F32, to, index);
-    return true;
+        srv_buffer_fit(kept, reader->share);
+    add(reader, in, data.is_mask ? ATTN_U8 : ATTN_F32, kept->data, index);
 }
 
-static bool take_data(srv_oip_reader *reader, const json_t *object, const srv_place *place, const input *in,
+static void take_data(srv_oip_reader *reader, const json_t *object, const srv_place *place, const input *in,
                       size_t index) {
     srv_place data = {place, "data", 0};
-    if (in->list == NULL) {
+    if (in->list == NULL)
         fail_member(reader, json_object_get(object, "data"), &data, "a list");
-        return true;
-    }
-    if (in->datatype->is_in_json) return take_list(reader, in, &data, index);
-    srv_place_fail(&data, &reader->found, SRV_WRONG_TYPE,
-                   "%s in a list; FP32 or FP64 is expected there, or bytes (parameters.binary_data_size)",
-                   in->datatype->name);
-    return check_list(reader, in, &data);
+    else if (in->datatype->is_in_json)
+        take_list(reader, in, &data, index);
+    else
+        srv_place_fail(&data, &reader->found, SRV_WRONG_TYPE,
+                       "%s in a list; FP32 or FP64 is expected there, or bytes (parameters.binary_data_size)",
+                       in->datatype->name);
 }
 
 /* The next input of the request. False with a problem in *broken. */
@@ -302,8 +288,7 @@ static bool read_input(srv_oip_reader *reader, const json_t *value, const srv_pl
     static const char *const members[] = {"name", "shape", "datatype", "parameters", "data", NULL};
     static const char *const parameters[] = {"binary_data_size", NULL};
     input in = {0};
-    srv_place data = {place, "data", 0}, above = {place, "parameters", 0},
-              size = {&above, "binary_data_size", 0};
+    srv_place above = {place, "parameters", 0}, size = {&above, "binary_data_size", 0};
     const json_t *object = srv_oip_object(reader, value, place);
     const json_t *given = srv_oip_object(reader, json_object_get(object, "parameters"), &above);
     if (object == NULL) fail_member(reader, value, place, "an object");
@@ -314,9 +299,10 @@ static bool read_input(srv_oip_reader *reader, const json_t *value, const srv_pl
                     (given == NULL || srv_oip_check_members(reader, given, &above, parameters)) &&
                     read_name(reader, object, place, &in) && read_datatype(reader, object, place, &in) &&
                     read_shape(reader, object, place, &in) && check_source(reader, place, &in);
-    if (!is_sound) return in.list == NULL || check_list(reader, &in, &data);
-    return in.is_binary ? take_bytes(reader, &in, &size, index)
-                        : take_data(reader, object, place, &in, index);
+    if (!is_sound) return true;
+    if (in.is_binary) return take_bytes(reader, &in, &size, index);
+    take_data(reader, object, place, &in, index);
+    return true;
 }
 
 bool srv_oip_inputs_read(srv_oip_reader *reader, const json_t *inputs) {
@@ -335,8 +321,8 @@ bool srv_oip_inputs_read(srv_oip_reader *reader, const json_t *inputs) {
         srv_place inside = {&place, NULL, i};
         if (!read_input(reader, json_array_get(inputs, i), &inside, i)) return false;
     }
-    if (reader->tail == reader->size || reader->found.id != SRV_NO_PROBLEM) return true;
+    if (reader->next == reader->size || reader->found.id != SRV_NO_PROBLEM) return true;
     snprintf(text, sizeof text, "unexpected additional input data: %zu bytes behind the last input's",
-             reader->size - reader->tail);
+             reader->size - reader->next);
     return break_at(reader, &place, text);
 }

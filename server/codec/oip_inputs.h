@@ -1,20 +1,21 @@
-/* The inputs of a request for inference: from their descriptions in JSON to tensors that lie in the body or in memory of
- * their own. One thread at a time. Internal to server/codec. */
+/* The inputs of a request for inference: from their descriptions in JSON to tensors, which lie in the bytes behind the
+ * JSON or in memory of their own. One thread at a time. Internal to server/codec. */
 #ifndef SRV_CODEC_OIP_INPUTS_H
 #define SRV_CODEC_OIP_INPUTS_H
 
+#include "json_scan.h"
 #include "named_tensors.h"
 #include "oip.h"
-#include "oip_text.h"
 
 typedef struct srv_oip_reader {
-    const char *body;
+    const char *bytes; /* what stands behind the JSON */
     size_t size;
-    bool has_tail; /* bytes may stand behind the JSON */
-    size_t tail;   /* where the next tensor's begin */
-    const srv_oip_text *text;
+    bool has_tail;         /* bytes may stand there */
+    size_t next;           /* where the next tensor's begin */
+    srv_capture *captures; /* of the lists; what is used is taken out */
+    size_t lists;          /* so many have been met */
     srv_share *share;
-    srv_buffer *kept; /* SRV_OIP_INPUTS of them, for what cannot stay in the body */
+    srv_buffer *kept; /* SRV_OIP_INPUTS of them, for tensors with memory of their own */
     attn_file_tensor tensors[SRV_OIP_INPUTS];
     const char *places[SRV_OIP_INPUTS]; /* their bytes */
     size_t indices[SRV_OIP_INPUTS];     /* in the request's list */

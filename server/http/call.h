@@ -36,8 +36,6 @@ typedef struct srv_call {
     const srv_codec *takes, *gives;
     srv_coding coding, packs;
     srv_decoder *decoder; /* has the body; `start` may take it over and leaves NULL then */
-    /* Inference-Header-Content-Length; NULL: not there, empty: twice. Stays as the query does. */
-    const char *inference_header;
     srv_reply reply;
     srv_job *job; /* while the workers have it; under the lock that owns the hand-over */
 } srv_call;

@@ -5,6 +5,7 @@
 #include "server/codec/inflater.h"
 #include "server/http/origin.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -46,22 +47,38 @@ static bool check_declared(const srv_exchange *exchange, const srv_framing *fram
                            framing->declared, limit);
 }
 
+/* Bytes of JSON, as Inference-Header-Content-Length says them. */
+static bool read_head(const char *text, size_t *out, srv_problem *problem) {
+    if (!text) return true;
+    size_t digits = strspn(text, "0123456789");
+    if (digits > 0 && digits < 19 && text[digits] == '\0') {
+        *out = (size_t)strtoull(text, NULL, 10);
+        return true;
+    }
+    return srv_problem_set(problem, SRV_BAD_BODY, SRV_WHERE_HEADER, "Inference-Header-Content-Length",
+                           "found '%.40s'%s; one number of bytes is expected", text,
+                           *text == '\0' ? " or the header twice" : "");
+}
+
 /* Who is let in has room for what the body will probably need. */
-static bool open_decoder(srv_exchange *exchange, size_t declared, srv_problem *problem) {
+static bool open_decoder(srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
     const srv_http_options *options = &exchange->http->options;
     srv_call *call = &exchange->call;
     call->decoder = call->coding == SRV_CODING_IDENTITY
                         ? srv_decoder_new(call->takes, options->memory, options->max_json)
                         : srv_inflater_new(call->coding, options->max_body, call->takes, options->memory,
                                            options->max_json);
-    if (call->decoder) return srv_share_expect(&call->decoder->share, declared, problem);
-    problem->retry_after = 1;
-    return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for a body");
+    if (!call->decoder) {
+        problem->retry_after = 1;
+        return srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for a body");
+    }
+    return (!call->takes->has_head || read_head(framing->inference_header, &call->decoder->head, problem)) &&
+           srv_share_expect(&call->decoder->share, framing->declared, problem);
 }
 
 /* Whether there is room at this moment. What needs no models (probes, counters) is always answered. */
-static bool check_room(srv_exchange *exchange, const srv_route *route, size_t declared_size,
-                       srv_problem *problem) {
+static bool check_room(srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
+    const srv_route *route = exchange->match.route;
     srv_http *http = exchange->http;
     if (!route->needs_models) return true;
     if (!srv_models_are_ready(http->options.models))
@@ -73,7 +90,7 @@ static bool check_room(srv_exchange *exchange, const srv_route *route, size_t de
                                http->options.max_connections);
     if (!route->start) return true;
     if (srv_budget_taken(&http->running) >= http->running.limit) return srv_refuse_queue(http, problem);
-    return !route->codecs || open_decoder(exchange, declared_size, problem);
+    return !route->codecs || open_decoder(exchange, framing, problem);
 }
 
 bool srv_verdict_query(const srv_exchange *exchange, srv_problem *problem) {
@@ -129,13 +146,12 @@ void srv_verdict(srv_exchange *exchange, const srv_framing *framing) {
     const srv_route *route = exchange->match.route;
     exchange->call.query = target.query;
     exchange->call.query_size = target.query_size;
-    exchange->call.inference_header = framing->inference_header;
     exchange->is_preflight = framing->is_preflight && exchange->origin && exchange->match.is_options;
     if (exchange->match.is_options) return;
     bool changes_nothing = strcmp(route->method, "GET") == 0;
     if (srv_credential_check(exchange, framing, route->right, problem) &&
         srv_negotiate_body(exchange, framing, problem) && srv_negotiate_answer(exchange, problem) &&
         check_declared(exchange, framing, problem) && srv_credential_take(exchange, problem) &&
-        check_room(exchange, route, framing->declared, problem) && !changes_nothing)
+        check_room(exchange, framing, problem) && !changes_nothing)
         srv_verdict_query(exchange, problem);
 }

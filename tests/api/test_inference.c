@@ -270,6 +270,27 @@ START_TEST(masks_of_every_type) {
 }
 END_TEST
 
+/* Members in any order, and names however they are written. */
+START_TEST(members_in_any_order) {
+    static const char *const bodies[] = {
+        "{\"inputs\":[{\"data\":[" NUMBERS
+        "],\"datatype\":\"FP32\",\"shape\":[1,2,4],\"name\":\"inputs\"}]," CAUSAL "}",
+        "{" CAUSAL ",\"\\u0069nputs\":[{\"n\\u0061me\":\"inputs\",\"sh\\u0061pe\":[1,2,4],\"datatype\":"
+        "\"FP32\",\"d\\u0061ta\":[[[1,0,0,0],[0,1,0,0]]]}]}",
+    };
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        json_t *document = ask(INFER, bodies[i]);
+        json_check(document, "/outputs/0/data", OUTPUTS);
+        json_decref(document);
+    }
+    json_t *masked =
+        ask(MAPS, "{\"inputs\":[{\"data\":[[true,0]],\"name\":\"attention_mask\",\"shape\":[1,2],"
+                  "\"datatype\":\"INT8\"}," INPUT "]}");
+    json_check_exact(masked, "/outputs/1/data", "[1,0,1,0,1,0,1,0]");
+    json_decref(masked);
+}
+END_TEST
+
 START_TEST(masks_and_context_in_json) {
     json_t *masked =
         ask(MAPS, "{\"inputs\":[" INPUT
@@ -401,11 +422,11 @@ static const struct {
     {INFER, "", 400, "bad_json", "offset", "0"},
     {INFER, "{\"inputs\":[" INPUT "]}x", 400, "bad_json", "offset", "90"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,x]") "]}", 400, "bad_json", "offset",
-     "72"},
+     "73"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,]") "]}", 400, "bad_json", "offset",
-     "72"},
+     "73"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1 2]") "]}", 400, "bad_json", "offset",
-     "72"},
+     "73"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[01]") "]}", 400, "bad_json", "offset",
      "71"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,2") "]}", 400, "bad_json", "offset",
@@ -468,6 +489,50 @@ static const struct {
      "wrong_type", "pointer", "/inputs/0/data/2"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,4e38,0,0,1,0,0]") "]}", 422,
      "out_of_range", "pointer", "/inputs/0/data/2"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[true,0,4e38,0,0,1,0,0]") "]}", 422,
+     "wrong_type", "pointer", "/inputs/0/data/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[4e38,true,0,0,0,1,0,0]") "]}", 422,
+     "out_of_range", "pointer", "/inputs/0/data/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0,0],[0,1,0,false]]]") "]}", 422,
+     "wrong_type", "pointer", "/inputs/0/data/0/1/3"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,{\"a\" 1},0,0,1,0,0]") "]}", 400,
+     "bad_json", "offset", "80"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,\"\\x\",0,0,1,0,0]") "]}", 400,
+     "bad_json", "offset", NULL},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,{\"a\":1,\"a\":2},0,0,1,0,0]") "]}",
+     400, "bad_json", "offset", NULL},
+    {INFER,
+     "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32",
+                              "\"data\":[{\"dtype\":\"f32\",\"shape\":[8],\"data\":\"AAAA\"}]") "]}",
+     422, "wrong_type", "pointer", "/inputs/0/data/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":\"AAAA\"") "]}", 422, "wrong_type",
+     "pointer", "/inputs/0/data"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[]") "]}", 422, "shape_mismatch", "pointer",
+     "/inputs/0/data"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[]]") "]}", 422, "shape_mismatch",
+     "pointer", "/inputs/0/data/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[]]]") "]}", 422, "shape_mismatch",
+     "pointer", "/inputs/0/data/0/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[1]]") "]}", 422, "shape_mismatch",
+     "pointer", "/inputs/0/data/0/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[\"x\"]]") "]}", 422, "wrong_type",
+     "pointer", "/inputs/0/data/0/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0,0],null]]") "]}", 422,
+     "wrong_type", "pointer", "/inputs/0/data/0/1"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0,0],0]]") "]}", 422,
+     "shape_mismatch", "pointer", "/inputs/0/data/0/1"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0,0],[0,1,0,0]],[]]") "]}", 422,
+     "shape_mismatch", "pointer", "/inputs/0/data/1"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[[[[[1]]]]]]]") "]}", 422,
+     "shape_mismatch", "pointer", "/inputs/0/data/0/0/0"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0,0],[0,1,0,[0]]]]") "]}", 422,
+     "shape_mismatch", "pointer", "/inputs/0/data/0/1/3"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,1e999,0,0,1,0,0]") "]}", 422,
+     "out_of_range", "offset", NULL},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP16", "\"data\":[1,0]") "]}", 422, "wrong_type", "pointer",
+     "/inputs/0/data"},
+    {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "INT8", "\"data\":[1,0]") "]}", 422, "wrong_type", "pointer",
+     "/inputs/0/datatype"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":7") "]}", 422, "wrong_type", "pointer",
      "/inputs/0/data"},
     {INFER, "{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"sh\\u0061pe\":1") "]}", 400, "bad_json", "offset",
@@ -512,6 +577,26 @@ static const struct {
      ",{\"name\":\"attention_mask\",\"shape\":[1,2],\"datatype\":\"BOOL\",\"data\":[1,2]}]}",
      422, "out_of_range", "pointer", "/inputs/1/data/1"},
     {INFER,
+     "{\"inputs\":[{\"data\":[1,1.00000001],\"name\":\"key_padding_mask\",\"shape\":[1,2],\"datatype\":"
+     "\"BOOL\"}," INPUT "]}",
+     422, "out_of_range", "pointer", "/inputs/0/data/1"},
+    {INFER,
+     "{\"inputs\":[{\"data\":[[1e-60,1]],\"name\":\"key_padding_mask\",\"shape\":[1,2],\"datatype\":\"BOOL\"}"
+     "," INPUT "]}",
+     422, "out_of_range", "pointer", "/inputs/0/data/0/0"},
+    {INFER,
+     "{\"inputs\":[{\"data\":[true,null],\"name\":\"key_padding_mask\",\"shape\":[1,2],\"datatype\":\"BOOL\"}"
+     "," INPUT "]}",
+     422, "wrong_type", "pointer", "/inputs/0/data/1"},
+    {INFER,
+     "{\"inputs\":[{\"data\":[[0,7],[0]],\"name\":\"key_padding_mask\",\"shape\":[1,2],\"datatype\":\"BOOL\"}"
+     "," INPUT "]}",
+     422, "out_of_range", "pointer", "/inputs/0/data/0/1"},
+    {INFER,
+     "{\"inputs\":[{\"data\":[0,4e38],\"name\":\"key_padding_mask\",\"shape\":[1,2],\"datatype\":\"BOOL\"}"
+     "," INPUT "]}",
+     422, "out_of_range", "pointer", "/inputs/0/data/1"},
+    {INFER,
      "{\"inputs\":[{\"name\":\"attention_mask\",\"shape\":[1,3],\"datatype\":\"BOOL\",\"data\":[1,1,1]}"
      "," INPUT "]}",
      422, "shape_mismatch", "pointer", "/inputs/0/shape"},
@@ -546,6 +631,28 @@ START_TEST(what_is_wrong_is_told) {
     }
     json_decref(problem);
     http_done(&answer);
+}
+END_TEST
+
+/* What was found and what the shape asks for. */
+START_TEST(counts_are_told) {
+    static const struct {
+        const char *body, *detail;
+    } counts[] = {
+        {"{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[1,0,0]") "]}",
+         "found 3 elements; shape [1,2,4] has 8"},
+        {"{\"inputs\":[" INPUT_OF("[1,100000000,4]", "FP32", "\"data\":[" NUMBERS "]") "]}",
+         "found 8 elements; shape [1,100000000,4] has 400000000"},
+        {"{\"inputs\":[" INPUT_OF("[1,2,4]", "FP32", "\"data\":[[[1,0,0],[0,1,0]]]") "]}",
+         "found a list of 3; shape [1,2,4] asks for 4 here, or for one flat list"},
+    };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        http_answer answer = send_text(INFER, counts[i].body);
+        json_t *problem = http_json(&answer);
+        ck_assert_str_eq(json_string_value(json_object_get(problem, "detail")), counts[i].detail);
+        json_decref(problem);
+        http_done(&answer);
+    }
 }
 END_TEST
 
@@ -687,12 +794,14 @@ ATTND_SUITE(inference) {
     tcase_add_test(tests, bytes_alone);
     tcase_add_loop_test(tests, vectors_of_every_type, 0, (int)(sizeof vectors / sizeof *vectors));
     tcase_add_loop_test(tests, masks_of_every_type, 0, (int)(sizeof flags / sizeof *flags));
+    tcase_add_test(tests, members_in_any_order);
     tcase_add_test(tests, masks_and_context_in_json);
     tcase_add_test(tests, answers_are_compressed_as_everywhere);
     tcase_add_test(tests, models_are_described);
     tcase_add_test(tests, health_is_told);
     tcase_add_test(tests, requests_are_counted);
     tcase_add_loop_test(tests, what_is_wrong_is_told, 0, (int)(sizeof refused / sizeof *refused));
+    tcase_add_test(tests, counts_are_told);
     tcase_add_test(tests, framing_of_bytes_is_checked);
     tcase_add_test(tests, the_header_is_one_number);
     tcase_add_test(tests, broken_bodies_are_answered);

@@ -373,6 +373,12 @@ START_TEST(delayed_end_still_takes_requests) {
     } while (answer.status == 200);
     api_check_problem(&answer, 503, "draining");
     http_done(&answer);
+    answer = http_get(daemon.url, "/v2/health/ready");
+    api_check_inference_problem(&answer, 503, "draining");
+    http_done(&answer);
+    answer = http_get(daemon.url, "/v2/health/live");
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
     answer = http_post(daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}");
     ck_assert_int_eq(answer.status, 200);
     http_done(&answer);

@@ -56,11 +56,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (digits[strspn(digits, "0123456789")] != '\0') return 0;
     const srv_addressed addressed = {.model = text[0] == 'p' ? "plain" : "tiny",
                                      .has_maps = text[1] == 'm',
-                                     .width = text[0] == 'p' ? 0 : 4,
-                                     .text = digits[0] ? strtoul(digits, NULL, 10) : SIZE_MAX};
+                                     .width = text[0] == 'p' ? 0 : 4};
+    const service_forms forms = {.addressed = &addressed,
+                                 .head = digits[0] ? strtoul(digits, NULL, 10) : SIZE_MAX};
     service_answer answer;
-    FUZZ_PROMISE(service_ask_in(&demo, &(service_forms){.addressed = &addressed}, line + 1,
-                                size - (size_t)(line + 1 - text), "", 0, &answer));
+    FUZZ_PROMISE(service_ask_in(&demo, &forms, line + 1, size - (size_t)(line + 1 - text), "", 0, &answer));
     if (answer.problem.id != SRV_NO_PROBLEM)
         judge_problem(&answer.problem);
     else

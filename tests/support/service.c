@@ -63,9 +63,11 @@ static const srv_codecs *codecs_of(const service_forms *forms) {
 static srv_decoder *open_decoder(service *to, const service_forms *forms) {
     enum { MOST = 1 << 20 };
     const srv_codec *codec = srv_codec_of_body(codecs_of(forms), forms->takes);
-    return forms->coding == SRV_CODING_IDENTITY
-               ? srv_decoder_new(codec, &to->budget, 0)
-               : srv_inflater_new(forms->coding, MOST, codec, &to->budget, 0);
+    srv_decoder *decoder = forms->coding == SRV_CODING_IDENTITY
+                               ? srv_decoder_new(codec, &to->budget, 0)
+                               : srv_inflater_new(forms->coding, MOST, codec, &to->budget, 0);
+    if (decoder && forms->addressed) decoder->head = forms->head;
+    return decoder;
 }
 
 bool service_ask(service *to, const char *body, size_t size, const char *query, size_t query_size,

@@ -37,6 +37,7 @@ typedef struct service_forms {
     srv_coding coding;
     const srv_addressed
         *addressed; /* by the Open Inference Protocol, whose only format the others are not; or NULL */
+    size_t head;    /* with it: bytes of JSON in front of others, SIZE_MAX: all of it is JSON */
 } service_forms;
 bool service_ask_in(service *to, const service_forms *forms, const char *body, size_t size, const char *query,
                     size_t query_size, service_answer *out);

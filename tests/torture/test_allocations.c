@@ -205,9 +205,9 @@ START_TEST(answering_inferences) {
     char *body = calloc(1, size + 1);
     memcpy(body, inferences[_i].json, text);
     if (inferences[_i].size > 0) body[text] = 1;
-    const srv_addressed addressed = {
-        .model = "tiny", .has_maps = true, .width = 4, .text = inferences[_i].size > 0 ? text : SIZE_MAX};
-    torture(&one, &(service_forms){.addressed = &addressed}, body, size, "");
+    const srv_addressed addressed = {.model = "tiny", .has_maps = true, .width = 4};
+    const service_forms forms = {.addressed = &addressed, .head = inferences[_i].size > 0 ? text : SIZE_MAX};
+    torture(&one, &forms, body, size, "");
     free(body);
     service_close(&one);
 }

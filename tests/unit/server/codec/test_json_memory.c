@@ -55,18 +55,27 @@ END_TEST
 static const struct {
     const char *before, *piece, *after;
     size_t floats;
+    const srv_codecs *codecs;
 } texts[] = {
-    {"{\"inputs\":[[", "1,", "1]]}", 1},
-    {"{\"inputs\":[[", "-0.123456789,", "1]]}", 1},
+    {"{\"inputs\":[[", "1,", "1]]}", 1, &srv_codecs_attention},
+    {"{\"inputs\":[[", "-0.123456789,", "1]]}", 1, &srv_codecs_attention},
     {"{\"inputs\":[[", "0.10000000000000000555111512312578270211815834045410156250000000000000000,", "1]]}",
-     1},
-    {"{\"inputs\":[[", "1 ,\n                                                                  ", "1]]}", 1},
-    {"{\"inputs\":[", "[0.5,0.25],", "[1,2]]}", 2},
-    {"{\"inputs\":[", "[[1,2],[3,4]],", "[[5,6]]]}", 4},
-    {"{\"inputs\":{\"dtype\":\"f32\",\"shape\":[1,1],\"data\":\"", "AACAPwAAgD8AAIA/", "\"}}", 3},
-    {"{\"inputs\":{\"dtype\":\"f16\",\"shape\":[1,1],\"data\":\"", "ADwAPAA8", "\"}}", 3},
+     1, &srv_codecs_attention},
+    {"{\"inputs\":[[", "1 ,\n                                                                  ", "1]]}", 1,
+     &srv_codecs_attention},
+    {"{\"inputs\":[", "[0.5,0.25],", "[1,2]]}", 2, &srv_codecs_attention},
+    {"{\"inputs\":[", "[[1,2],[3,4]],", "[[5,6]]]}", 4, &srv_codecs_attention},
+    {"{\"inputs\":{\"dtype\":\"f32\",\"shape\":[1,1],\"data\":\"", "AACAPwAAgD8AAIA/", "\"}}", 3,
+     &srv_codecs_attention},
+    {"{\"inputs\":{\"dtype\":\"f16\",\"shape\":[1,1],\"data\":\"", "ADwAPAA8", "\"}}", 3,
+     &srv_codecs_attention},
     {"{\"inputs\":{\"dtype\":\"f64\",\"shape\":[1,1],\"data\":\"", "AAAAAAAA8D8AAAAAAADwPwAAAAAAAPA/", "\"}}",
-     3},
+     3, &srv_codecs_attention},
+    {"{\"inputs\":[{\"name\":\"inputs\",\"data\":[", "-0.12345678901234567,", "1]}]}", 1,
+     &srv_codecs_inference},
+    {"{\"inputs\":[{\"data\":[[", "[0.5,0.25],", "[1,2]]]}]}", 2, &srv_codecs_inference},
+    {"{\"inputs\":[{\"data\":[", "1,", "1]}]}", 1, &srv_codecs_inference},
+    {"{\"inputs\":[{\"data\":[", "true,", "1]}]}", 1, &srv_codecs_inference},
 };
 
 START_TEST(receiving_takes_the_floats_and_a_quarter) {
@@ -78,7 +87,7 @@ START_TEST(receiving_takes_the_floats_and_a_quarter) {
     char *piece = malloc(repeats * length);
     for (size_t i = 0; i < repeats; i++)
         memcpy(piece + i * length, texts[_i].piece, length);
-    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    srv_decoder *decoder = srv_decoder_new(texts[_i].codecs->rows, &budget, 0);
     ck_assert(feed_copy(decoder, texts[_i].before, strlen(texts[_i].before), &problem));
     for (; floats < FLOATS; floats += repeats * texts[_i].floats) {
         ck_assert(srv_decoder_feed(decoder, piece, repeats * length, &problem));

@@ -1,0 +1,76 @@
+/* What the scanner has left (json_text.h), and Jansson's errors as ours. */
+#include "json_text.h"
+
+#include "json_memory.h"
+#include "server/jobs/cost.h"
+
+#include <stdio.h>
+
+static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
+    char offset[24];
+    snprintf(offset, sizeof offset, "%zu", scan->nul);
+    return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
+                           "not JSON: a NUL character outside strings");
+}
+
+/* Jansson's error as ours: by its code where its text would not help, else its text. */
+static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_problem *problem) {
+    char offset[24];
+    size_t position = error->position < 0 ? 0 : (size_t)error->position;
+    if (scan->nul != SIZE_MAX && position >= scan->text.size) return fail_nul(scan, problem);
+    /* A byte that is no UTF-8 is not read; anything else is told behind its end. */
+    bool is_next = json_error_code(error) == json_error_invalid_utf8;
+    snprintf(offset, sizeof offset, "%zu", srv_scan_offset(scan, position, is_next));
+    switch (json_error_code(error)) {
+    case json_error_stack_overflow:
+        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
+                               "nesting is deeper than the format has; tensors have at most rank 4");
+    case json_error_numeric_overflow:
+        return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset,
+                               "number beyond double; float32 holds magnitudes up to 3.4028235e38");
+    default:
+        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s", error->text);
+    }
+}
+
+/* `memory`: what the text may become, which is held for it. */
+static json_t *read_tree(const srv_scan *scan, size_t memory, srv_problem *problem) {
+    json_error_t error = {0};
+    srv_json_memory_begin(memory);
+    /* Integers as doubles: one may lie beyond 64 bits. */
+    json_t *root = json_loadb(
+        scan->text.data, scan->text.size,
+        JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
+    /* After a failed allocation neither the tree nor the error is to be trusted. */
+    if (!srv_json_memory_end()) {
+        srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                        "no memory for the %zu bytes of JSON at this moment", scan->text.size);
+        json_decref(root);
+        return NULL;
+    }
+    if (root == NULL) {
+        fail_text(scan, &error, problem);
+    } else if (scan->nul != SIZE_MAX) {
+        fail_nul(scan, problem);
+        json_decref(root);
+        root = NULL;
+    }
+    return root;
+}
+
+json_t *srv_json_read_text(srv_scan *scan, size_t *tree, srv_problem *problem) {
+    *tree = 0;
+    if (scan->before == 0) {
+        srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
+                        "the body is empty; a JSON object is expected");
+        return NULL;
+    }
+    if (!srv_scan_end(scan, problem)) return NULL;
+    size_t memory = srv_cost_of_tree(scan->text.data, scan->text.size);
+    if (!srv_share_take(scan->share, memory, problem)) return NULL;
+    json_t *root = read_tree(scan, memory, problem);
+    if (root == NULL) return NULL;
+    srv_buffer_done(&scan->text, scan->share);
+    *tree = memory;
+    return root;
+}
