@@ -24,19 +24,41 @@ static attn_span both(attn_span a, attn_span b) {
     return common.begin < common.end ? common : (attn_span){a.begin, a.begin};
 }
 
-attn_block attn_block_of(attn_run *run, size_t tile, size_t worker) {
+/* What all blocks of a sequence have in common. */
+static attn_block block_in(attn_run *run, size_t sequence, size_t worker) {
     const attn_plan *plan = &run->plan;
     const attn_request *r = &plan->request;
-    attn_block b = {.run = run, .plan = plan, .request = r, .layer = r->layer};
-    size_t n = sequence_of(run, tile);
-    b.sequence = &r->sequences[n];
-    b.place = &run->places[n];
-    size_t blocks = attn_row_blocks(plan, b.sequence->queries), local = tile - b.place->tile;
-    b.first_head = local / blocks;
+    return (attn_block){.run = run,
+                        .plan = plan,
+                        .request = r,
+                        .layer = r->layer,
+                        .sequence = &r->sequences[sequence],
+                        .place = &run->places[sequence],
+                        .splits = attn_key_splits(plan, &r->sequences[sequence]),
+                        .scratch = run->floats + plan->at_scratch + worker * plan->scratch_floats};
+}
+
+attn_block attn_block_of(attn_run *run, size_t tile, size_t worker) {
+    const attn_plan *plan = &run->plan;
+    attn_block b = block_in(run, sequence_of(run, tile), worker);
+    size_t parts = attn_row_blocks(plan, b.sequence->queries) * b.splits, local = tile - b.place->tile;
+    b.first_head = local / parts;
     b.end_head = attn_block_tiles(plan) == 1 ? b.layer->heads : b.first_head + 1;
-    b.rows = attn_row_block(plan, b.sequence->queries, local % blocks);
-    b.keys = both(attn_block_keys(plan, b.sequence, b.rows), b.place->unpadded);
-    b.scratch = run->floats + plan->at_scratch + worker * plan->scratch_floats;
+    b.rows = attn_row_block(plan, b.sequence->queries, local % parts / b.splits);
+    b.split = local % b.splits;
+    b.has_extra = b.split + 1 == b.splits;
+    attn_span keys = attn_block_keys(plan, b.sequence, b.rows);
+    b.keys = both(attn_key_split(keys, b.split, b.splits), b.place->unpadded);
+    return b;
+}
+
+attn_block attn_block_unsplit(attn_run *run, size_t sequence, size_t head, size_t worker) {
+    attn_block b = block_in(run, sequence, worker);
+    b.first_head = head;
+    b.end_head = head + 1;
+    b.rows = (attn_span){0, b.sequence->queries};
+    b.has_extra = true;
+    b.keys = both(attn_block_keys(&run->plan, b.sequence, b.rows), b.place->unpadded);
     return b;
 }
 
@@ -138,10 +160,17 @@ void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count
 
 void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,
                            float *context) {
+    enum { COLUMNS = 16 };
     size_t dim = block->plan->value_dim;
-    for (size_t j = 0; j < count; j++)
-        for (size_t c = 0; weights[j] != 0 && c < dim; c++)
-            context[c] += weights[j] * v.data[j * v.stride + c];
+    for (size_t at = 0; at < dim; at += COLUMNS) {
+        size_t width = dim - at < COLUMNS ? dim - at : COLUMNS;
+        double sums[COLUMNS] = {0}; /* many equal values would each lose the same digits in float32 */
+        for (size_t j = 0; j < count; j++)
+            for (size_t c = 0; weights[j] != 0 && c < width; c++)
+                sums[c] += (double)weights[j] * (double)v.data[j * v.stride + at + c];
+        for (size_t c = 0; c < width; c++)
+            context[at + c] += (float)sums[c];
+    }
 }
 
 void attn_block_end(const attn_block *block, bool finite, size_t rows_without_keys) {

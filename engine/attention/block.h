@@ -13,12 +13,16 @@ typedef struct attn_block {
     const attn_sequence *sequence;
     const attn_place *place;
     size_t first_head, end_head;
-    attn_span rows; /* of the sequence's queries */
-    attn_span keys; /* that any of the rows can see */
-    float *scratch; /* of the worker: plan->scratch_floats */
+    attn_span rows;       /* of the sequence's queries */
+    size_t split, splits; /* which of its keys, of how many (geometry.h) */
+    bool has_extra;       /* the layer's own keys come with the last of them */
+    attn_span keys;       /* that any of the rows can see, in this split */
+    float *scratch;       /* of the worker: plan->scratch_floats */
 } attn_block;
 
 attn_block attn_block_of(attn_run *run, size_t tile, size_t worker);
+/* The only row block of a sequence whose keys are split, with all of them. */
+attn_block attn_block_unsplit(attn_run *run, size_t sequence, size_t head, size_t worker);
 
 /* The keys that causal order, window and the padding at both ends leave to a query. */
 attn_span attn_block_row_keys(const attn_block *block, size_t row);

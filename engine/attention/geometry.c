@@ -1,6 +1,8 @@
 /* Row blocks and key ranges (geometry.h). */
 #include "geometry.h"
 
+#include "few.h"
+
 bool attn_plan_is_online(const attn_plan *plan) {
     return (plan->request.want & (ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_STATISTICS)) == 0;
 }
@@ -47,6 +49,18 @@ attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, 
     attn_span first = attn_row_keys(plan, sequence, rows.begin);
     attn_span last = attn_row_keys(plan, sequence, rows.end - 1);
     return (attn_span){first.begin, last.end};
+}
+
+size_t attn_key_splits(const attn_plan *plan, const attn_sequence *sequence) {
+    if (!attn_plan_is_online(plan) || sequence->queries > ATTN_FEW_QUERIES) return 1;
+    attn_span keys = attn_block_keys(plan, sequence, (attn_span){0, sequence->queries});
+    size_t count = keys.end - keys.begin;
+    return count == 0 ? 1 : (count - 1) / ATTN_SPLIT_KEYS + 1;
+}
+
+attn_span attn_key_split(attn_span keys, size_t split, size_t splits) {
+    size_t begin = keys.begin + split * ATTN_SPLIT_KEYS;
+    return (attn_span){begin, split + 1 < splits ? begin + ATTN_SPLIT_KEYS : keys.end};
 }
 
 size_t attn_block_tiles(const attn_plan *plan) {

@@ -12,6 +12,7 @@ enum {
     ATTN_TILE_ROWS = 128,   /* query rows of one attention tile that keeps whole rows of scores */
     ATTN_ONLINE_ROWS = 256, /* query rows and keys of one tile of scores that does not */
     ATTN_ONLINE_KEYS = 512,
+    ATTN_SPLIT_KEYS = 512,     /* keys of one tile where few queries leave one tile to a head */
     ATTN_LINEAR_ROWS = 1024,   /* rows of one projection tile: few, since each repacks its weights */
     ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
     ATTN_FEW_COLUMNS = 96,     /* the same where the rows are few: its weights stay in cache */
@@ -36,8 +37,14 @@ attn_span attn_row_keys(const attn_plan *plan, const attn_sequence *sequence, si
 /* The keys that any row of a block can see. */
 attn_span attn_block_keys(const attn_plan *plan, const attn_sequence *sequence, attn_span rows);
 
-/* How many tiles a block of rows makes: one a head, or one that walks all heads where their mean is wanted,
- * so that the mean is always summed in the same order. */
+/* Where the scores of few queries (few.h) need not be kept and keys are many, a head's keys are split over several tiles,
+ * so that a single head takes more than one worker (online.c). How many splits a sequence's keys make, 1 where they stay
+ * together, and the keys of one split. A sequence whose keys are split has one row block. */
+size_t attn_key_splits(const attn_plan *plan, const attn_sequence *sequence);
+attn_span attn_key_split(attn_span keys, size_t split, size_t splits);
+
+/* How many tiles a block of rows and a split of the keys make: one a head, or one that walks all heads where their
+ * mean is wanted, so that the mean is always summed in the same order. */
 size_t attn_block_tiles(const attn_plan *plan);
 /* Rows of one head's map of a sequence, and floats of one such row. */
 size_t attn_map_rows(const attn_plan *plan, const attn_sequence *sequence);
@@ -71,6 +78,8 @@ bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out)
  * blocks of at most `rows`, and for tiles of scores. Sets *overflow when they do not fit. */
 size_t attn_tile_scratch(const attn_plan *plan, size_t rows, size_t widest, bool *overflow);
 size_t attn_online_scratch(size_t rows, size_t widest);
+/* Floats that the splits of a sequence's keys leave, all heads together; 0 where they are not split. Sets *overflow. */
+size_t attn_split_floats(const attn_plan *plan, const attn_sequence *sequence, bool *overflow);
 /* How much of the first is for statistics, at its end; 0 where none are wanted. */
 size_t attn_statistics_scratch(const attn_plan *plan, size_t widest, bool *overflow);
 

@@ -3,6 +3,10 @@
  * so far; where a tile raises the maximum, what was summed before shrinks by the same factor (Milakov &
  * Gimelshein 2018; the tiling of Dao et al. 2022).
  *
+ * Few queries over many keys would leave one tile to a head, and so one worker to a request with few heads. There each
+ * split of the keys is a tile of its own, which leaves its rows' maxima, sums and undivided contexts; once all are there
+ * they are merged in the order of the keys (Dao et al. 2023, "Flash-Decoding").
+ *
  * The context is divided by the sum only at the end, so it may leave float32's range where weights would not,
  * and values that are not finite could be met by a weight that later turns out to be 0. Where anything is not
  * finite the block is done again carefully: first every row's maximum and sum, then its final weights. */
@@ -11,6 +15,7 @@
 #include "rows.h"
 #include "softmax.h"
 
+#include "../base/size.h"
 #include "../blas/blas.h"
 #include "../tensor/finite.h"
 
@@ -31,6 +36,15 @@ typedef struct online {
     double sum[ATTN_ONLINE_ROWS];     /* of exp(score − max) so far */
     size_t allowed[ATTN_ONLINE_ROWS]; /* keys seen so far */
 } online;
+
+/* What a split of the keys leaves of a row, beside its context. They stand before the contexts (rows × dv). */
+typedef struct split_row {
+    double sum;
+    size_t allowed;
+    float max;
+} split_row;
+
+enum { SPLIT_ROW_FLOATS = sizeof(split_row) / sizeof(float) };
 
 /* Some keys of the sequence, or of the layer's own, which every row sees. */
 typedef struct key_tile {
@@ -53,12 +67,28 @@ size_t attn_online_scratch(size_t rows, size_t widest) {
     return min_of(rows, ATTN_ONLINE_ROWS) * stride_of(widest);
 }
 
+/* Floats that one split leaves: whole cache lines. */
+static size_t floats_of_split(size_t rows, size_t dim) {
+    size_t floats = rows * (SPLIT_ROW_FLOATS + dim);
+    return (floats + ATTN_ALIGN_FLOATS - 1) & ~(size_t)(ATTN_ALIGN_FLOATS - 1);
+}
+
+size_t attn_split_floats(const attn_plan *plan, const attn_sequence *sequence, bool *overflow) {
+    size_t splits = attn_key_splits(plan, sequence), floats = 0;
+    if (splits == 1) return 0;
+    bool fits = attn_size_mul(splits, plan->request.layer->heads, &floats) &&
+                attn_size_mul(floats, floats_of_split(sequence->queries, plan->value_dim), &floats);
+    if (!fits) *overflow = true;
+    return floats;
+}
+
 static size_t tiles_of(size_t keys) {
     return keys / ATTN_ONLINE_KEYS + (keys % ATTN_ONLINE_KEYS != 0);
 }
 
 static size_t count_tiles(const online *o) {
-    return tiles_of(o->block.keys.end - o->block.keys.begin) + tiles_of(o->block.layer->extra_keys);
+    const attn_block *b = &o->block;
+    return tiles_of(b->keys.end - b->keys.begin) + (b->has_extra ? tiles_of(b->layer->extra_keys) : 0);
 }
 
 static attn_matrix from_row(attn_matrix matrix, size_t row) {
@@ -167,7 +197,8 @@ static bool divide_rows(const online *o) {
     return not_finite == 0;
 }
 
-static bool run_fast(online *o) {
+/* Each row's maximum, sum and undivided context over the keys of the block. */
+static void sum_up(online *o) {
     begin_pass(o);
     bool adds = false; /* the context holds something */
     for (size_t index = 0; index < count_tiles(o); index++) {
@@ -179,6 +210,57 @@ static bool run_fast(online *o) {
         adds = true;
     }
     if (!adds) clear_context(o);
+}
+
+static bool run_fast(online *o) {
+    sum_up(o);
+    return divide_rows(o);
+}
+
+static float *split_at(const online *o, size_t split) {
+    const attn_block *b = &o->block;
+    return b->run->floats + b->plan->at_splits + b->place->splits +
+           (o->head * b->splits + split) * floats_of_split(o->rows, b->plan->value_dim);
+}
+
+/* One split of the keys: what it leaves takes the place of the context. */
+static void run_split(online *o) {
+    float *floats = split_at(o, o->block.split);
+    split_row *left = (split_row *)(void *)floats;
+    o->context = floats + o->rows * SPLIT_ROW_FLOATS;
+    o->context_stride = o->block.plan->value_dim;
+    sum_up(o);
+    for (size_t i = 0; i < o->rows; i++)
+        left[i] = (split_row){.sum = o->sum[i], .allowed = o->allowed[i], .max = o->max[i]};
+}
+
+/* Adds what a split left of row `i`, whose maximum over all splits is known. */
+static void add_split_row(online *o, size_t i, const split_row *left, const float *context) {
+    if (left->max == -INFINITY && left->sum == 0) return; /* saw nothing; beside a NaN the sum is one */
+    float factor = left->max - o->max[i], *to = o->context + i * o->context_stride;
+    o->kernels->exp(&factor, 1, 0);
+    o->sum[i] += (double)factor * left->sum;
+    for (size_t c = 0; c < o->block.plan->value_dim; c++)
+        to[c] += factor * context[c];
+}
+
+/* False where some row is not finite. */
+static bool merge_splits(online *o) {
+    begin_pass(o);
+    clear_context(o);
+    for (size_t split = 0; split < o->block.splits; split++) {
+        const split_row *left = (const split_row *)(const void *)split_at(o, split);
+        for (size_t i = 0; i < o->rows; i++) {
+            o->max[i] = fmaxf(o->max[i], left[i].max);
+            o->allowed[i] += left[i].allowed;
+        }
+    }
+    for (size_t split = 0; split < o->block.splits; split++) {
+        const float *floats = split_at(o, split), *context = floats + o->rows * SPLIT_ROW_FLOATS;
+        const split_row *left = (const split_row *)(const void *)floats;
+        for (size_t i = 0; i < o->rows; i++)
+            add_split_row(o, i, &left[i], context + i * o->block.plan->value_dim);
+    }
     return divide_rows(o);
 }
 
@@ -224,15 +306,37 @@ static void end_block(const online *o) {
     attn_block_end(&o->block, not_finite == 0, without_keys);
 }
 
+static void begin_block(online *o) {
+    o->kernels = attn_row_kernels_in_use();
+    o->head = o->block.first_head;
+    o->rows = o->block.rows.end - o->block.rows.begin;
+    o->q = attn_block_q(&o->block, o->head);
+    o->context = attn_block_context(&o->block, o->head, &o->context_stride);
+    o->scores = o->block.scratch;
+    o->scores_stride = stride_of(o->block.sequence->keys + o->block.layer->extra_keys);
+}
+
+/* Whether what masked keys hold could spoil the sums: known before the first tile. */
+static bool must_be_careful(const attn_run *run) {
+    return atomic_load_explicit(&run->values_not_finite, memory_order_relaxed);
+}
+
 void attn_online_run(attn_run *run, size_t tile, size_t worker) {
-    online o = {.block = attn_block_of(run, tile, worker), .kernels = attn_row_kernels_in_use()};
-    o.head = o.block.first_head;
-    o.rows = o.block.rows.end - o.block.rows.begin;
-    o.q = attn_block_q(&o.block, o.head);
-    o.context = attn_block_context(&o.block, o.head, &o.context_stride);
-    o.scores = o.block.scratch;
-    o.scores_stride = stride_of(o.block.sequence->keys + o.block.layer->extra_keys);
-    bool careful = atomic_load_explicit(&run->values_not_finite, memory_order_relaxed);
-    if (careful || !run_fast(&o)) run_carefully(&o);
+    online o = {.block = attn_block_of(run, tile, worker)};
+    begin_block(&o);
+    if (o.block.splits > 1) {
+        if (!must_be_careful(run)) run_split(&o);
+        return;
+    }
+    if (must_be_careful(run) || !run_fast(&o)) run_carefully(&o);
+    end_block(&o);
+}
+
+void attn_online_merge(attn_run *run, size_t tile, size_t worker) {
+    size_t heads = run->plan.request.layer->heads;
+    online o = {.block = attn_block_unsplit(run, tile / heads, tile % heads, worker)};
+    if (o.block.splits == 1) return;
+    begin_block(&o);
+    if (must_be_careful(run) || !merge_splits(&o)) run_carefully(&o);
     end_block(&o);
 }

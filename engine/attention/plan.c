@@ -242,7 +242,7 @@ static void lay_out(attn_plan *plan, workspace *space) {
     bool projected = !attn_layer_is_parameter_free(layer), wants_them = r->want & ATTN_WANT_PROJECTIONS;
     plan->at_q = plan->at_k = plan->at_v = plan->at_context = plan->at_outputs = plan->at_maps =
         plan->at_scores = plan->at_top_keys = plan->at_top_rest = plan->at_scratch = plan->at_sums =
-            plan->at_mass = plan->at_seen = SIZE_MAX;
+            plan->at_mass = plan->at_seen = plan->at_splits = SIZE_MAX;
     size_t q = product(space, plan->total_queries, layer->heads * plan->head_dim);
     size_t k = product(space, plan->total_keys, layer->kv_heads * plan->head_dim);
     size_t v = product(space, plan->total_keys, layer->kv_heads * plan->value_dim);
@@ -262,8 +262,19 @@ static void lay_out(attn_plan *plan, workspace *space) {
             reserve(space, product(space, plan->statistic_columns, sizeof(uint64_t) / sizeof(float)));
         plan->at_seen = reserve(space, plan->statistic_columns);
     }
+    if (plan->merge_tiles > 0) plan->at_splits = reserve(space, plan->split_floats);
     if (plan->attention_tiles > 0)
         plan->at_scratch = reserve(space, product(space, plan->workers, plan->scratch_floats));
+}
+
+/* The attention tiles of a sequence, and what they leave where its keys are split. */
+static void measure_tiles(attn_plan *plan, workspace *space, const attn_sequence *s) {
+    size_t splits = attn_key_splits(plan, s), heads = plan->request.layer->heads;
+    size_t blocks = product(space, attn_row_blocks(plan, s->queries), splits);
+    plan->attention_tiles = sum(space, plan->attention_tiles, product(space, blocks, attn_block_tiles(plan)));
+    if (splits == 1) return;
+    plan->split_floats = sum(space, plan->split_floats, attn_split_floats(plan, s, &space->overflow));
+    plan->merge_tiles = product(space, plan->request.sequence_count, heads);
 }
 
 /* Walks the sequences: tiles, map sizes, the widest row of scores, and the products' multiplications and
@@ -291,9 +302,7 @@ static void measure_attention(attn_plan *plan, workspace *space) {
             sum(space, plan->statistic_sums, product(space, blocks, plan->statistic_heads));
         plan->statistic_columns =
             sum(space, plan->statistic_columns, product(space, width, plan->statistic_heads));
-        if (attends)
-            plan->attention_tiles =
-                sum(space, plan->attention_tiles, product(space, blocks, attn_block_tiles(plan)));
+        if (attends) measure_tiles(plan, space, s);
         for (size_t block = 0; attends && block < blocks; block++) {
             attn_span rows_of = attn_row_block(plan, s->queries, block);
             attn_span keys = attn_block_keys(plan, s, rows_of);

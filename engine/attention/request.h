@@ -102,15 +102,17 @@ typedef struct attn_plan {
     size_t statistic_heads;   /* whose statistics are wanted */
     size_t statistic_sums;    /* row blocks of such heads, over all sequences */
     size_t statistic_columns; /* columns of such heads' maps, likewise */
+    size_t split_floats;      /* what keys that are split leave to be merged, over all sequences */
     size_t bytes;             /* of the one allocation that attn_run_new makes, exactly */
     double flops;             /* multiplications and additions of the products that are computed */
 
     /* Where things lie in the workspace, in floats; SIZE_MAX: not there. */
     size_t at_q, at_k, at_v, at_context, at_outputs, at_maps, at_scores, at_scratch;
-    size_t at_top_keys, at_top_rest;
+    size_t at_top_keys, at_top_rest, at_splits;
     size_t at_sums, at_mass, at_seen; /* statistics: sums of each head's row blocks; columns */
     size_t scratch_floats;            /* of one worker */
     size_t attention_tiles, projection_tiles, output_tiles;
+    size_t merge_tiles; /* one for each head of each sequence where keys are split anywhere, else 0 */
 } attn_plan;
 
 /* Checks a request and counts exactly what it takes. Touches only sizes and selections, never tensor values.

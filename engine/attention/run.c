@@ -1,5 +1,5 @@
-/* A run: one allocation, three stages of tiles (projections, attention, output projection), then its results
- * as views. Any thread may make and read one; between submit and done it belongs to the pool. */
+/* A run: one allocation, four stages of tiles (projections, attention, merging of split keys, output projection), then
+ * its results as views. Any thread may make and read one; between submit and done it belongs to the pool. */
 #include "run.h"
 
 #include "../base/size.h"
@@ -55,7 +55,9 @@ static void fill_places(attn_run *run) {
         at.map_row += map_rows;
         at.map += map_rows * attn_map_width(&run->plan, s);
         size_t blocks = attn_row_blocks(&run->plan, s->queries);
-        at.tile += blocks * attn_block_tiles(&run->plan);
+        at.tile += blocks * attn_key_splits(&run->plan, s) * attn_block_tiles(&run->plan);
+        bool overflow = false; /* the plan has looked */
+        at.splits += attn_split_floats(&run->plan, s, &overflow);
         at.sums += blocks * run->plan.statistic_heads;
         at.column += (s->keys + r->layer->extra_keys) * run->plan.statistic_heads;
     }
@@ -151,6 +153,10 @@ static void attention_tile(void *context, size_t tile, size_t worker) {
         attn_tile_run(run, tile, worker);
 }
 
+static void merge_tile(void *context, size_t tile, size_t worker) {
+    attn_online_merge(context, tile, worker);
+}
+
 static void end_output(attn_run *run, bool finite) {
     if (!finite) atomic_store_explicit(&run->result_not_finite, true, memory_order_relaxed);
 }
@@ -185,7 +191,7 @@ static void share_tiles(attn_run *run) {
         all_few = all_few && attn_linear_has_few_rows(&run->projections[i]);
     if (all_few) run->job.sharing[0] = (attn_sharing){projection_tiles, run->plan.request.layer->wq};
     if (run->plan.output_tiles > 0 && attn_linear_has_few_rows(&run->output))
-        run->job.sharing[2] = (attn_sharing){output_tiles, run->plan.request.layer->wo};
+        run->job.sharing[3] = (attn_sharing){output_tiles, run->plan.request.layer->wo};
 }
 
 void attn_run_submit(attn_run *run, attn_pool *pool, attn_run_done *done, void *context) {
@@ -193,8 +199,9 @@ void attn_run_submit(attn_run *run, attn_pool *pool, attn_run_done *done, void *
     run->done_context = context;
     run->job.stages[0] = (attn_stage){projection_tile, run->plan.projection_tiles};
     run->job.stages[1] = (attn_stage){attention_tile, run->plan.attention_tiles};
-    run->job.stages[2] = (attn_stage){output_tile, run->plan.output_tiles};
-    run->job.stage_count = 3;
+    run->job.stages[2] = (attn_stage){merge_tile, run->plan.merge_tiles};
+    run->job.stages[3] = (attn_stage){output_tile, run->plan.output_tiles};
+    run->job.stage_count = 4;
     share_tiles(run);
     run->job.context = run;
     run->job.done = job_done;

@@ -18,6 +18,7 @@ typedef struct attn_place {
     size_t tile;        /* its first attention tile */
     size_t sums;        /* its first row block's sums among the statistics' */
     size_t column;      /* its first column among theirs */
+    size_t splits;      /* its first float among what splits of keys leave */
     attn_span unpadded; /* its keys without those that padding hides at either end: they cost nothing */
 } attn_place;
 
@@ -43,9 +44,12 @@ struct attn_run {
 };
 
 /* Runs attention tile `tile`: one block of query rows for one head, or for all heads where their mean is
- * wanted. The first keeps whole rows of scores, the second is for plans that are online. */
+ * wanted. The first keeps whole rows of scores, the second is for plans that are online: there it may be one split of the
+ * keys, and what the splits leave is merged by the third, with a tile for each head of each sequence, once all have
+ * ended. */
 void attn_tile_run(attn_run *run, size_t tile, size_t worker);
 void attn_online_run(attn_run *run, size_t tile, size_t worker);
+void attn_online_merge(attn_run *run, size_t tile, size_t worker);
 
 /* What the row block of the head at `slot` adds to its statistics: written by its tile, read when all have ended. */
 attn_statistic_sums *attn_run_statistic_sums(const attn_run *run, size_t sequence, size_t slot, size_t block);

@@ -213,30 +213,33 @@ START_TEST(answering_inferences) {
 }
 END_TEST
 
-/* One head of width 8; a long request and a short one, with and without maps, one with masked keys. */
+/* Two heads of width 4; long requests and short ones, with and without maps, with masked keys, over many keys. */
 typedef struct pass {
-    size_t length;
+    size_t length, keys;
     unsigned want;
     bool causal;
 } pass;
 
 static const pass passes[] = {
-    {700, ATTN_WANT_OUTPUTS, false},
-    {700, ATTN_WANT_OUTPUTS, true},
-    {300, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS, true},
-    {3, ATTN_WANT_OUTPUTS, false},
-    {3, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_PROJECTIONS, true},
+    {700, 700, ATTN_WANT_OUTPUTS, false},
+    {700, 700, ATTN_WANT_OUTPUTS, true},
+    {300, 300, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS, true},
+    {3, 3, ATTN_WANT_OUTPUTS, false},
+    {3, 1400, ATTN_WANT_OUTPUTS, false},
+    {3, 3, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS | ATTN_WANT_SCORES | ATTN_WANT_PROJECTIONS, true},
 };
-enum { PASSES = sizeof passes / sizeof passes[0], WIDTH = 8, LONGEST = 700 };
+enum { PASSES = sizeof passes / sizeof passes[0], WIDTH = 8, LONGEST = 1400 };
 
 /* Nothing is checked inside: the test library allocates too. */
 static bool run_pass(const pass *p, const attn_layer *layer, const float *inputs, attn_pool *pool) {
-    const attn_sequence sequence = {.queries = p->length, .keys = p->length};
+    const attn_sequence sequence = {.queries = p->length, .keys = p->keys};
     const attn_request request = {.layer = layer,
                                   .sequences = &sequence,
                                   .sequence_count = 1,
                                   .inputs = inputs,
+                                  .context = inputs,
                                   .d_model = WIDTH,
+                                  .d_key = WIDTH,
                                   .causal = p->causal ? ATTN_CAUSAL_TOP_LEFT : ATTN_CAUSAL_OFF,
                                   .want = p->want};
     attn_plan plan;
