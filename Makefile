@@ -339,13 +339,12 @@ $(OUT)/tests/$(1): $(call suite_objects,$(1)) $(SUPPORT) $(PARTS) $(OUT)/flags
 endef
 $(foreach kind,$(SUITES) model bench long,$(eval $(call suite_program,$(kind))))
 
-define bench_program
-$(1): $(1:$(OUT)/tests/bench-%=$(OUT)/obj/tests/bench/programs/%.o) $(PARTS) $(OUT)/flags
-	@mkdir -p $$(@D)
-	$$(SAY) "link    $$@"
-	$$(RUN)$$(CC) $$(LDFLAGS_ALL) -o $$@ $(1:$(OUT)/tests/bench-%=$(OUT)/obj/tests/bench/programs/%.o) $(PARTS) $$(PKG_LDLIBS)
-endef
-$(foreach program,$(BENCH_PROGRAMS),$(eval $(call bench_program,$(program))))
+# Only one of these computes. The others stay without OpenBLAS, whose threads spin for a while after loading.
+$(OUT)/tests/bench-alone: $(PARTS)
+$(BENCH_PROGRAMS): $(OUT)/tests/bench-%: $(OUT)/obj/tests/bench/programs/%.o $(OUT)/flags
+	@mkdir -p $(@D)
+	$(SAY) "link    $@"
+	$(RUN)$(CC) $(LDFLAGS_ALL) -o $@ $(filter %.o,$^) $(PKG_LDLIBS)
 
 # The torture tests stand between the program's own objects and the allocator.
 $(OUT)/tests/torture: private LDFLAGS_ALL += $(foreach name,malloc calloc realloc aligned_alloc strdup strndup,-Wl,--wrap=$(name))
