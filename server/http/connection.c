@@ -10,9 +10,9 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-void srv_connection_enter(srv_connection *place, srv_phase phase, double allowed) {
-    atomic_store(&place->deadline, srv_clock_ms() + allowed);
-    atomic_store(&place->phase, (int)phase);
+void srv_connection_enter(srv_connection *place, srv_phase phase, double now, double allowed) {
+    atomic_store_explicit(&place->deadline, now + allowed, memory_order_relaxed);
+    atomic_store_explicit(&place->phase, (int)phase, memory_order_release);
 }
 
 bool srv_connection_bytes(const srv_connection *place, uint64_t *sent, uint64_t *taken) {
@@ -40,7 +40,8 @@ static void connection_opened(srv_http *http, struct MHD_Connection *connection,
     pthread_mutex_lock(&http->lock);
     new->is_extra = http->open >= http->options.max_connections;
     const srv_http_times *times = &http->options.times;
-    srv_connection_enter(new, SRV_PHASE_IDLE, new->is_extra ? times->headers : times->idle);
+    srv_connection_enter(new, SRV_PHASE_IDLE, srv_clock_about_ms(),
+                         new->is_extra ? times->headers : times->idle);
     new->next = http->connections;
     if (new->next) new->next->previous = new;
     http->connections = new;
@@ -64,6 +65,7 @@ static void connection_closed(srv_http *http, srv_connection *place) {
     http->open--;
     if (http->draining && http->open == 0) eventfd_write(http->idle_event, 1);
     pthread_mutex_unlock(&http->lock);
+    free(place->spare);
     free(place);
 }
 

@@ -19,21 +19,25 @@ typedef enum srv_phase {
     SRV_PHASE_ANSWER,  /* the answer goes out */
 } srv_phase;
 
+#define SRV_UNSEEN UINT64_MAX
+
 typedef struct srv_connection {
     struct srv_connection *previous, *next;
     int descriptor;
     struct srv_exchange *exchange; /* the request on it; NULL: idle */
+    struct srv_exchange *spare;    /* the HTTP thread's: memory for the next one; NULL: none */
     bool is_extra;                 /* beyond the limit: told so, and closed */
     bool read_ended;               /* its read side has been shut by us */
 
     atomic_bool is_cut; /* its time is over: shut down by the reaper */
     _Atomic int phase;
-    _Atomic double deadline;   /* milliseconds; INFINITY: none */
-    _Atomic uint64_t progress; /* bytes that had come (idle) or been taken (answer) when last looked at */
+    _Atomic double deadline; /* milliseconds; INFINITY: none */
+    /* Bytes that had come (idle) or been taken (answer) when last looked at; SRV_UNSEEN: nobody has since. */
+    _Atomic uint64_t progress;
 } srv_connection;
 
-/* Enters a phase that may last for `allowed` milliseconds from now. */
-void srv_connection_enter(srv_connection *place, srv_phase phase, double allowed);
+/* Enters a phase that may last for `allowed` milliseconds from `now` on. */
+void srv_connection_enter(srv_connection *place, srv_phase phase, double now, double allowed);
 
 /* Bytes that the peer has sent and that it has taken, as TCP counts them; false where it does not. */
 bool srv_connection_bytes(const srv_connection *place, uint64_t *sent, uint64_t *taken);

@@ -20,11 +20,20 @@ static srv_connection *place_of(struct MHD_Connection *connection) {
     return info ? info->socket_context : NULL;
 }
 
+/* Zeroed, with room for a target of that size. What the last request on the connection left serves again, since most
+ * targets are short. */
+static srv_exchange *allocate(srv_connection *place, size_t size) {
+    srv_exchange *spare = place->spare;
+    if (size > SRV_SHORT_TARGET) return calloc(1, sizeof *spare + size);
+    place->spare = NULL;
+    return spare ? memset(spare, 0, sizeof *spare) : calloc(1, sizeof *spare + SRV_SHORT_TARGET);
+}
+
 void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *connection) {
     srv_http *http = cls;
     size_t size = strlen(target) + 1;
     srv_connection *place = place_of(connection);
-    srv_exchange *exchange = place ? calloc(1, sizeof *exchange + size) : NULL;
+    srv_exchange *exchange = place ? allocate(place, size) : NULL;
     if (!exchange) return NULL;
     memcpy(exchange->target, target, size);
     /* The library would parse the query into arguments, which costs it a pool that some queries overflow. The
@@ -41,7 +50,7 @@ void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *c
     exchange->closes = place->is_extra;
     /* The time of the headers runs from their first byte, where that has been seen. */
     if (atomic_load(&place->phase) != SRV_PHASE_HEADERS)
-        srv_connection_enter(place, SRV_PHASE_HEADERS, http->options.times.headers);
+        srv_connection_enter(place, SRV_PHASE_HEADERS, exchange->began, http->options.times.headers);
     pthread_mutex_lock(&http->lock);
     http->active++;
     place->exchange = exchange;
@@ -53,11 +62,10 @@ void *srv_exchange_began(void *cls, const char *target, struct MHD_Connection *c
 static enum MHD_Result answer(srv_exchange *exchange) {
     srv_http *http = exchange->http;
     if (exchange->call.reply.problem.id == SRV_CLIENT_GONE) return MHD_NO;
-    pthread_mutex_lock(&http->lock);
     exchange->closes = exchange->closes || http->draining;
-    pthread_mutex_unlock(&http->lock);
     atomic_store(&exchange->place->progress, 0);
-    srv_connection_enter(exchange->place, SRV_PHASE_ANSWER, http->options.times.stalled_reader);
+    srv_connection_enter(exchange->place, SRV_PHASE_ANSWER, srv_clock_about_ms(),
+                         http->options.times.stalled_reader);
     return srv_answer_queue(exchange);
 }
 
@@ -73,7 +81,7 @@ static enum MHD_Result on_headers(srv_exchange *exchange, const char *method, co
     srv_http *http = exchange->http;
     srv_problem *problem = &exchange->call.reply.problem;
     srv_framing framing;
-    double now = srv_clock_ms();
+    double now = srv_clock_about_ms();
     size_t length = strnlen(method, sizeof exchange->method - 1);
     memcpy(exchange->method, method, length);
     exchange->stage = SRV_STAGE_BODY;
@@ -135,7 +143,7 @@ static bool hand_over(srv_exchange *exchange) {
     if (!is_late) {
         MHD_suspend_connection(exchange->connection);
         exchange->stage = SRV_STAGE_WORKERS;
-        srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, INFINITY);
+        srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, exchange->ended, INFINITY);
         http->suspended++;
         started = exchange->match.route->start(call);
     }

@@ -30,12 +30,12 @@ struct srv_http {
     pthread_mutex_t lock; /* guards what follows, and every exchange's job while it is with the workers */
     pthread_cond_t resumed;
     srv_connection *connections;
-    size_t open;         /* connections */
-    size_t active;       /* exchanges */
-    size_t suspended;    /* those of them that the workers have, or whose next bytes they still write */
-    double service_time; /* mean of what workers spent on a request of late, milliseconds */
-    bool draining;
-    bool stopping; /* the workers get nothing more */
+    size_t open;          /* connections */
+    size_t active;        /* exchanges */
+    size_t suspended;     /* those of them that the workers have, or whose next bytes they still write */
+    double service_time;  /* mean of what workers spent on a request of late, milliseconds */
+    atomic_bool draining; /* set under the lock */
+    bool stopping;        /* the workers get nothing more */
 
     int idle_event;
     srv_listener *listeners;
@@ -50,6 +50,8 @@ typedef enum srv_stage {
     SRV_STAGE_READY,   /* resumed; the reply stands */
     SRV_STAGE_QUEUED,  /* the library has the answer */
 } srv_stage;
+
+enum { SRV_SHORT_TARGET = 128 }; /* every exchange has room for as many bytes, the last one's zero included */
 
 struct srv_exchange {
     srv_call call; /* first: a call is its exchange */

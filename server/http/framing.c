@@ -5,6 +5,7 @@
 #include "server/http/media.h"
 #include "server/http/origin.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -103,9 +104,10 @@ static size_t declared(const char *length) {
 
 /* A method is a token (RFC 9110, 5.6.2). */
 static bool is_method(const char *method) {
-    static const char TOKEN[] =
-        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~";
-    return method[0] != '\0' && method[strspn(method, TOKEN)] == '\0';
+    const char *c = method;
+    while (isalnum((unsigned char)*c) || (*c != '\0' && strchr("!#$%&'*+-.^_`|~", *c)))
+        c++;
+    return c != method && *c == '\0';
 }
 
 /* Whom an absolute URI names: a host as in the header, so no user's name before it (RFC 9110, 4.2.4). */

@@ -76,10 +76,10 @@ static bool refuse(const char *line, const char *path, const char *types, srv_pr
 bool srv_negotiate_answer(srv_exchange *exchange, srv_problem *problem) {
     const srv_route *route = exchange->match.route;
     const srv_codecs *codecs = route->codecs;
+    if (!codecs && !route->produces) return true;
     acceptance a = {.header = "Accept", .values = {route->produces}, .count = codecs ? codecs->count : 1};
     for (size_t i = 0; codecs && i < a.count; i++)
         a.values[i] = codecs->rows[i].encode ? codecs->rows[i].type : NULL;
-    if (!codecs && !route->produces) return true;
     if (!route->ignores_accept)
         MHD_get_connection_values(exchange->connection, MHD_HEADER_KIND, accept_line, &a);
     size_t chosen = a.line ? choose(&a) : 0;

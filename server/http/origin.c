@@ -30,8 +30,8 @@ bool srv_host_is_valid(const char *host) {
     size_t end = is_bracketed ? length - 1 : length;
     if (length > 255 || end <= first || (is_bracketed && host[end] != ']')) return false;
     for (size_t i = first; i < end; i++) {
-        bool is_extra = host[i] != '\0' && strchr(is_bracketed ? ":." : "-._~", host[i]);
-        if (!isalnum((unsigned char)host[i]) && !is_extra) return false;
+        if (isalnum((unsigned char)host[i])) continue;
+        if (host[i] == '\0' || !strchr(is_bracketed ? ":." : "-._~", host[i])) return false;
     }
     return is_port_or_nothing(host + length);
 }

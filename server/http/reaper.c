@@ -46,9 +46,10 @@ static void extend(srv_connection *place, double seen, double deadline) {
 }
 
 static void look_idle(const srv_http *http, srv_connection *place, double deadline, double now) {
-    uint64_t sent, taken;
+    uint64_t sent, taken, seen = SRV_UNSEEN;
     int idle = SRV_PHASE_IDLE;
-    if (!srv_connection_bytes(place, &sent, &taken) || sent <= atomic_load(&place->progress)) return;
+    if (!srv_connection_bytes(place, &sent, &taken)) return;
+    if (atomic_compare_exchange_strong(&place->progress, &seen, sent) || sent <= seen) return;
     if (atomic_compare_exchange_strong(&place->phase, &idle, SRV_PHASE_HEADERS))
         extend(place, deadline, now + http->options.times.headers);
 }
@@ -93,7 +94,7 @@ static void look(srv_http *http, srv_connection *place, double now, bool idle_to
     }
     switch ((srv_phase)phase) {
     case SRV_PHASE_IDLE:
-        if (idle_too) look_idle(http, place, deadline, now);
+        if (idle_too || atomic_load(&place->progress) == SRV_UNSEEN) look_idle(http, place, deadline, now);
         break;
     case SRV_PHASE_HEADERS:
     case SRV_PHASE_BODY: look_receiving(place); break;

@@ -9,7 +9,10 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
     const srv_reply *reply = &exchange->call.reply;
     const srv_timing *timing = &reply->timing;
     const srv_route *route = exchange->match.route;
-    bool is_refused = reply->problem.id != SRV_NO_PROBLEM;
+    const srv_log *log = exchange->http->options.log;
+    bool is_refused = reply->problem.id != SRV_NO_PROBLEM, is_quiet = route && route->is_quiet;
+    srv_log_level level = exchange->status == 500 ? SRV_LOG_ERROR : is_quiet ? SRV_LOG_DEBUG : SRV_LOG_INFO;
+    if (!srv_log_has(log, level)) return;
     const srv_field fields[] = {
         srv_field_string("id", exchange->id[0] ? exchange->id : NULL),
         srv_field_string("method", exchange->method[0] ? exchange->method : NULL),
@@ -29,10 +32,7 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_ms("compute", timing->compute),
         srv_field_ms("encode", timing->encode),
     };
-    bool is_quiet = route && route->is_quiet;
-    srv_log_level level = exchange->status == 500 ? SRV_LOG_ERROR : is_quiet ? SRV_LOG_DEBUG : SRV_LOG_INFO;
     size_t count = sizeof fields / sizeof fields[0] - (reply->has_timing ? 0 : WORKERS_FIELDS);
-    const srv_log *log = exchange->http->options.log;
     bool is_answered = exchange->status != 0 && exchange->status < 400;
     if (is_answered || exchange->status == 500) {
         srv_log_event(log, level, "request", fields, count);

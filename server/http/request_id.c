@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <time.h>
@@ -31,12 +30,20 @@ static bool is_fit(const char *id) {
     return true;
 }
 
+/* Sixteen digits. */
+static void write_hex(uint64_t number, char *out) {
+    for (size_t i = 0; i < 16; i++)
+        out[i] = "0123456789abcdef"[number >> (60 - 4 * i) & 15];
+}
+
 void srv_request_id(char out[SRV_REQUEST_ID_SIZE], const char *client) {
     if (is_fit(client)) {
         memcpy(out, client, strlen(client) + 1);
         return;
     }
     pthread_once(&once, choose_process);
-    unsigned long long number = atomic_fetch_add(&counter, 1);
-    snprintf(out, SRV_REQUEST_ID_SIZE, "%016llx%016llx", (unsigned long long)process, number);
+    uint64_t number = atomic_fetch_add(&counter, 1);
+    write_hex(process, out);
+    write_hex(number, out + 16);
+    out[32] = '\0';
 }

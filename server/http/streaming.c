@@ -16,7 +16,8 @@ enum {
 static void resume(srv_exchange *exchange) {
     srv_http *http = exchange->http;
     atomic_store(&exchange->place->progress, 0);
-    srv_connection_enter(exchange->place, SRV_PHASE_ANSWER, http->options.times.stalled_reader);
+    srv_connection_enter(exchange->place, SRV_PHASE_ANSWER, srv_clock_ms(),
+                         http->options.times.stalled_reader);
     MHD_resume_connection(exchange->connection);
     http->suspended--;
     if (http->suspended == 0) pthread_cond_broadcast(&http->resumed);
@@ -39,7 +40,7 @@ static bool await(srv_exchange *exchange) {
     bool suspends = !http->stopping;
     if (suspends) {
         MHD_suspend_connection(exchange->connection);
-        srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, INFINITY);
+        srv_connection_enter(exchange->place, SRV_PHASE_WORKERS, 0, INFINITY);
         http->suspended++;
     }
     pthread_mutex_unlock(&http->lock);

@@ -5,6 +5,7 @@
 #include <strings.h>
 
 static size_t scheme_size(const char *raw) {
+    if (raw[0] == '/') return 0;
     return strncasecmp(raw, "http://", 7) == 0 ? 7 : strncasecmp(raw, "https://", 8) == 0 ? 8 : 0;
 }
 
@@ -62,8 +63,8 @@ static bool decode_segment(const char *from, size_t size, char out[SRV_PARAMETER
     return written > 0;
 }
 
-bool srv_target_matches(const srv_target *target, const char *pattern, srv_parameters *parameters) {
-    const char *at = target->path, *end = target->path + target->path_size;
+/* From the pattern's first parameter on. */
+static bool match_rest(const char *at, const char *end, const char *pattern, srv_parameters *parameters) {
     srv_parameters taken = {0};
     size_t count = 0;
     while (*pattern != '\0') {
@@ -82,6 +83,13 @@ bool srv_target_matches(const srv_target *target, const char *pattern, srv_param
         }
     }
     if (at != end) return false;
-    if (count > 0) *parameters = taken;
+    *parameters = taken;
     return true;
+}
+
+bool srv_target_matches(const srv_target *target, const char *pattern, srv_parameters *parameters) {
+    const char *at = target->path, *end = target->path + target->path_size;
+    for (; *pattern != '{' && *pattern != '\0'; pattern++, at++)
+        if (at == end || *at != *pattern) return false;
+    return *pattern == '\0' ? at == end : match_rest(at, end, pattern, parameters);
 }

@@ -124,10 +124,10 @@ static const char *wanted_host(const srv_target *target, const srv_framing *fram
 }
 
 void srv_verdict_origin(srv_exchange *exchange, const srv_framing *framing) {
+    if (!framing->origin) return;
     srv_target target = srv_target_split(exchange->target);
     char buffer[264];
     const char *host = wanted_host(&target, framing, buffer);
-    if (!framing->origin) return;
     if (srv_origin_is_allowed(exchange->http->options.cors_origins, framing->origin) ||
         (host && srv_origin_is_own(framing->origin, host)))
         exchange->origin = framing->origin;

@@ -11,4 +11,11 @@ static inline double srv_clock_ms(void) {
     return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
 }
 
+/* The same some milliseconds ago at most, for a fraction of the cost: for deadlines. */
+static inline double srv_clock_about_ms(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec / 1e6;
+}
+
 #endif

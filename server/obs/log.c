@@ -130,14 +130,14 @@ static void tell_left_out(const srv_log *log, double now) {
 
 void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
                    size_t count) {
-    if (level > log->level) return;
+    if (!srv_log_has(log, level)) return;
     tell_left_out(log, srv_clock_ms());
     write_event(log, level, event, fields, count);
 }
 
 void srv_log_event_limited(const srv_log *log, srv_log_level level, const char *event, const char *reason,
                            const srv_field *fields, size_t count) {
-    if (level > log->level) return;
+    if (!srv_log_has(log, level)) return;
     double now = srv_clock_ms();
     tell_left_out(log, now);
     if (!log->repeats || srv_repeats_pass(log->repeats, event, reason, now))

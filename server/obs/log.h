@@ -48,6 +48,11 @@ static inline srv_field srv_field_ms(const char *key, double ms) {
     return (srv_field){.key = key, .kind = SRV_FIELD_MS, .ms = ms};
 }
 
+/* Whether lines of that level are written at all. */
+static inline bool srv_log_has(const srv_log *log, srv_log_level level) {
+    return level <= log->level;
+}
+
 void srv_log_event(const srv_log *log, srv_log_level level, const char *event, const srv_field *fields,
                    size_t count);
 

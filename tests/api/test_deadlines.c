@@ -23,20 +23,24 @@ static void stop(void) {
     daemon_stop(&hasty);
 }
 
-/* Sends a start and then, where there is one, the same piece again and again, until the daemon closes. */
+/* Sends the same piece, where there is one, again and again, until the daemon closes. */
+static void dribble(http_raw *raw, const char *piece) {
+    const struct timeval pause = {.tv_usec = 50000};
+    setsockopt(raw->fd, SOL_SOCKET, SO_RCVTIMEO, &pause, sizeof pause);
+    char byte;
+    ssize_t got;
+    while ((got = recv(raw->fd, &byte, 1, 0)) < 0 && piece && http_raw_send_text(raw, piece))
+        continue;
+    while (!piece && got < 0)
+        got = recv(raw->fd, &byte, 1, 0);
+    ck_assert_int_le(got, 0);
+}
+
 static void check_ended(const char *beginning, const char *piece) {
     http_raw raw;
     http_raw_open(&raw, hasty.port);
     http_raw_send_text(&raw, beginning);
-    const struct timeval pause = {.tv_usec = 50000};
-    setsockopt(raw.fd, SOL_SOCKET, SO_RCVTIMEO, &pause, sizeof pause);
-    char byte;
-    ssize_t got;
-    while ((got = recv(raw.fd, &byte, 1, 0)) < 0 && piece && http_raw_send_text(&raw, piece))
-        continue;
-    while (!piece && got < 0)
-        got = recv(raw.fd, &byte, 1, 0);
-    ck_assert_int_le(got, 0);
+    dribble(&raw, piece);
     http_raw_close(&raw);
     http_answer answer = http_get(hasty.url, "/livez");
     ck_assert_int_eq(answer.status, 200);
@@ -117,6 +121,22 @@ START_TEST(idle_connections_are_ended) {
     }
     ck_assert(http_raw_is_closed(&raw));
     http_raw_close(&raw);
+}
+END_TEST
+
+/* The time for headers runs on a connection that has been idle for a while, too. */
+START_TEST(second_requests_are_ended) {
+    test_daemon daemon;
+    http_raw raw;
+    daemon_start(&daemon, (const char *const[]){"--headers-ms", "300", "--idle-ms", "3600000", NULL}, NULL);
+    http_raw_open(&raw, daemon.port);
+    http_raw_send_text(&raw, "GET /livez HTTP/1.1\r\n" HOST "\r\n");
+    http_answer answer = http_raw_answer(&raw, 0);
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    dribble(&raw, "G");
+    http_raw_close(&raw);
+    daemon_stop(&daemon);
 }
 END_TEST
 
@@ -202,6 +222,7 @@ ATTND_SUITE(deadlines) {
     tcase_add_test(tests, long_bodies_have_longer);
     tcase_add_test(tests, stalled_bodies_are_ended);
     tcase_add_test(tests, idle_connections_are_ended);
+    tcase_add_test(tests, second_requests_are_ended);
     tcase_add_test(tests, stalled_readers_are_ended);
     tcase_add_test(tests, swallowing_has_an_end);
     tcase_add_test(tests, dribblers_disturb_nobody);
