@@ -103,7 +103,7 @@ TRITON_VENV := build/triton/venv
 # The Python of `make bench`; one that has torch lets it be compared with.
 PYTHON ?= python3
 # For each operation and kind of request; 300 take two minutes.
-OPENAPI_EXAMPLES ?= 300
+OPENAPI_EXAMPLES ?= 60
 
 .PHONY: all
 all: $(OUT)/attnd ## build build/$(VARIANT)/attnd (the default)

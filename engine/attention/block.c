@@ -4,6 +4,7 @@
 #include "../blas/blas.h"
 #include "few.h"
 #include "mask.h"
+#include "panel.h"
 
 /* The place of the sequence that a tile belongs to. */
 static size_t sequence_of(const attn_run *run, size_t tile) {
@@ -105,15 +106,25 @@ float *attn_block_context(const attn_block *block, size_t head, size_t *stride) 
            (block->place->query_row + block->rows.begin) * *stride + head * dim;
 }
 
-void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
-                       size_t scores_stride) {
-    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->head_dim;
-    float scale = block->request->scale;
-    if (rows > ATTN_FEW_QUERIES) {
-        attn_gemm(true, rows, count, dim, scale, q.data, q.stride, k.data, k.stride, 0, scores,
-                  scores_stride);
-        return;
+/* The same for rows enough to pack the keys for them. */
+static void packed_scores(const attn_panel_kernels *kernels, size_t rows, size_t dim, float scale,
+                          attn_matrix q, attn_matrix k, size_t count, float *scores, size_t scores_stride) {
+    attn_panel panel;
+    const float *keys[ATTN_PANEL_ROWS];
+    for (size_t j = 0; j < count; j += ATTN_PANEL_ROWS) {
+        size_t packed = count - j < ATTN_PANEL_ROWS ? count - j : ATTN_PANEL_ROWS;
+        for (size_t i = 0; i < packed; i++)
+            keys[i] = k.data + (j + i) * k.stride;
+        for (size_t t = 0; t < dim; t += ATTN_PANEL_DEPTH) {
+            size_t depth = dim - t < ATTN_PANEL_DEPTH ? dim - t : ATTN_PANEL_DEPTH;
+            kernels->pack(packed, t, depth, keys, &panel);
+            kernels->rows(&panel, rows, q.data + t, q.stride, scale, t > 0, scores + j, scores_stride);
+        }
     }
+}
+
+static void few_scores(size_t rows, size_t dim, float scale, attn_matrix q, attn_matrix k, size_t count,
+                       float *scores, size_t scores_stride) {
     const float *x[ATTN_FEW_QUERIES];
     float *y[ATTN_FEW_QUERIES];
     for (size_t i = 0; i < rows; i++) {
@@ -121,6 +132,20 @@ void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, si
         y[i] = scores + i * scores_stride;
     }
     attn_few_kernels_in_use()->dots(rows, count, dim, scale, x, k.data, k.stride, y);
+}
+
+void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
+                       size_t scores_stride) {
+    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->head_dim;
+    float scale = block->request->scale;
+    const attn_panel_kernels *panels = attn_panel_kernels_in_use();
+    if (rows <= ATTN_FEW_QUERIES)
+        few_scores(rows, dim, scale, q, k, count, scores, scores_stride);
+    else if (panels)
+        packed_scores(panels, rows, dim, scale, q, k, count, scores, scores_stride);
+    else
+        attn_gemm(true, rows, count, dim, scale, q.data, q.stride, k.data, k.stride, 0, scores,
+                  scores_stride);
 }
 
 bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {

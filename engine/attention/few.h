@@ -14,8 +14,7 @@
 #include <stddef.h>
 
 enum {
-    ATTN_FEW_QUERIES = 8,  /* query rows of a block whose keys and values are read this way, at most */
-    ATTN_FEW_AT_ONCE = 64, /* rows of one call in projections, at most */
+    ATTN_FEW_QUERIES = 8, /* query rows of a block whose keys and values are read this way, at most */
 };
 
 /* y[i·y_stride + c] (+)= Σ weights[i·weights_stride + j] · v[j·v_stride + c] for j < count, c < width. */

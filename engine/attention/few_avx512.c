@@ -21,7 +21,7 @@ enum {
     SUMS = 8,
     STRIP_ROWS = 6, /* of a strip of a blend, at most */
     STRIP = 4,      /* its registers */
-    LINEAR_ROWS = 64,
+    LINEAR_ROWS = 8,
 };
 
 /* What a block of dot products works on. */

@@ -12,8 +12,11 @@ enum {
     ATTN_TILE_ROWS = 128,   /* query rows of one attention tile that keeps whole rows of scores */
     ATTN_ONLINE_ROWS = 256, /* query rows and keys of one tile of scores that does not */
     ATTN_ONLINE_KEYS = 512,
-    ATTN_SPLIT_KEYS = 512,     /* keys of one tile where few queries leave one tile to a head */
-    ATTN_LINEAR_ROWS = 1024,   /* rows of one projection tile: few, since each repacks its weights */
+    ATTN_SPLIT_KEYS = 512, /* keys of one tile where few queries leave one tile to a head */
+    /* Rows of one projection tile: of OpenBLAS, which packs the weights for each tile, and where rows are packed instead
+     * (panel.h), all of them at once. */
+    ATTN_BLAS_TILE_ROWS = 1024,
+    ATTN_PANEL_TILE_ROWS = 64,
     ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
     ATTN_FEW_COLUMNS = 96,     /* the same where the rows are few: its weights stay in cache */
     ATTN_ALIGN_FLOATS = 16,    /* one cache line */
@@ -62,10 +65,10 @@ enum { ATTN_PROJECT_Q, ATTN_PROJECT_K, ATTN_PROJECT_V, ATTN_PROJECTIONS };
 size_t attn_linear_tiles(const attn_linear *linear);
 /* Computes one tile. False when it holds a value that is not finite. */
 bool attn_linear_run(const attn_linear *linear, size_t tile);
-/* Whether its rows are so few (few.h) that it can share its tiles. */
-bool attn_linear_has_few_rows(const attn_linear *linear);
-/* One tile of `count` projections with the same weights and few rows each; finite[i] as attn_linear_run returns it.
- * Each has the bits that it has alone. */
+/* Whether its rows are so few that it can share its tiles. */
+bool attn_linear_can_share(const attn_linear *linear);
+/* One tile of `count` projections with the same weights that can share; finite[i] as attn_linear_run returns it. Each has
+ * the bits that it has alone. */
 void attn_linear_run_together(const attn_linear *const *linears, size_t count, size_t tile, bool *finite);
 
 /* The projections to q, k and (where needed) v; none for a parameter-free layer. `workspace` may be NULL,

@@ -6,6 +6,7 @@
 #include "../blas/blas.h"
 #include "../tensor/finite.h"
 #include "few.h"
+#include "panel.h"
 
 #include <stdint.h>
 
@@ -18,25 +19,39 @@ static attn_span piece_of(size_t whole, size_t piece, size_t index) {
     return (attn_span){begin, begin + (rest < piece ? rest : piece)};
 }
 
-bool attn_linear_has_few_rows(const attn_linear *linear) {
+/* What computes a row: what reads weights at the speed of memory, what packs rows, or OpenBLAS. */
+static bool is_few(const attn_linear *linear) {
     return linear->rows <= attn_few_kernels_in_use()->linear_rows;
 }
 
-size_t attn_linear_tiles(const attn_linear *linear) {
-    if (attn_linear_has_few_rows(linear)) return pieces(linear->out, ATTN_FEW_COLUMNS);
-    return pieces(linear->rows, ATTN_LINEAR_ROWS) * pieces(linear->out, ATTN_LINEAR_COLUMNS);
+bool attn_linear_can_share(const attn_linear *linear) {
+    return is_few(linear) || (attn_panel_kernels_in_use() && linear->rows <= ATTN_PANEL_TILE_ROWS);
 }
 
-/* Adds the bias to a tile. False when it holds a value that is not finite. */
-static bool finish_tile(const attn_linear *linear, attn_span rows, attn_span columns) {
-    size_t not_finite = 0, width = columns.end - columns.begin;
-    for (size_t i = rows.begin; i < rows.end; i++) {
-        float *y = linear->y + i * linear->out + columns.begin;
-        if (linear->b)
-            for (size_t j = 0; j < width; j++)
-                y[j] += linear->b[columns.begin + j];
-        not_finite += attn_count_not_finite(y, width);
+/* Rows of one tile: OpenBLAS packs the tile's weights once more for each. */
+static size_t tile_rows(void) {
+    return attn_panel_kernels_in_use() ? ATTN_PANEL_TILE_ROWS : ATTN_BLAS_TILE_ROWS;
+}
+
+size_t attn_linear_tiles(const attn_linear *linear) {
+    if (attn_linear_can_share(linear)) return pieces(linear->out, ATTN_FEW_COLUMNS);
+    return pieces(linear->rows, tile_rows()) * pieces(linear->out, ATTN_LINEAR_COLUMNS);
+}
+
+static void add_bias(const attn_linear *linear, attn_span rows, attn_span columns) {
+    for (size_t i = rows.begin; linear->b && i < rows.end; i++) {
+        float *y = linear->y + i * linear->out;
+        for (size_t j = columns.begin; j < columns.end; j++)
+            y[j] += linear->b[j];
     }
+}
+
+/* False where a part of the result holds a value that is not finite. */
+static bool is_finite(const attn_linear *linear, attn_span rows, attn_span columns) {
+    size_t not_finite = 0;
+    for (size_t i = rows.begin; i < rows.end; i++)
+        not_finite +=
+            attn_count_not_finite(linear->y + i * linear->out + columns.begin, columns.end - columns.begin);
     return not_finite == 0;
 }
 
@@ -44,46 +59,86 @@ static bool finish_tile(const attn_linear *linear, attn_span rows, attn_span col
 typedef struct row_list {
     const attn_linear *first; /* any of them: its weights are everyone's */
     attn_span columns;
+    bool is_few;
     size_t count;
-    const float *x[ATTN_FEW_AT_ONCE];
-    float *y[ATTN_FEW_AT_ONCE];
+    const float *x[ATTN_PANEL_TILE_ROWS];
+    float *y[ATTN_PANEL_TILE_ROWS];
 } row_list;
 
-static void compute_rows(row_list *list) {
+static void compute_few(const row_list *list) {
     const attn_linear *l = list->first;
-    attn_few_kernels_in_use()->dots(list->count, list->columns.end - list->columns.begin, l->in, 1, list->x,
-                                    l->w + list->columns.begin * l->in, l->in, list->y);
+    size_t width = list->columns.end - list->columns.begin;
+    attn_few_kernels_in_use()->dots(list->count, width, l->in, 1, list->x, l->w + list->columns.begin * l->in,
+                                    l->in, list->y);
+    for (size_t i = 0; l->b && i < list->count; i++)
+        for (size_t j = 0; j < width; j++)
+            list->y[i][j] += l->b[list->columns.begin + j];
+}
+
+static void compute_packed(const row_list *list) {
+    const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
+    const attn_linear *l = list->first;
+    const float *w = l->w + list->columns.begin * l->in, *bias = l->b ? l->b + list->columns.begin : NULL;
+    attn_panel panel;
+    for (size_t t = 0; t < l->in; t += ATTN_PANEL_DEPTH) {
+        size_t rest = l->in - t, depth = rest < ATTN_PANEL_DEPTH ? rest : ATTN_PANEL_DEPTH;
+        kernels->pack(list->count, t, depth, list->x, &panel);
+        kernels->columns(&panel, list->columns.end - list->columns.begin, w + t, l->in, bias, t > 0, list->y);
+    }
+}
+
+static void compute_rows(row_list *list) {
+    if (list->count > 0) (list->is_few ? compute_few : compute_packed)(list);
     list->count = 0;
 }
 
-void attn_linear_run_together(const attn_linear *const *linears, size_t count, size_t tile, bool *finite) {
-    row_list list = {.first = linears[0], .columns = piece_of(linears[0]->out, ATTN_FEW_COLUMNS, tile)};
-    for (size_t n = 0; n < count; n++)
-        for (size_t i = 0; i < linears[n]->rows; i++) {
-            list.x[list.count] = linears[n]->x + i * linears[n]->in;
-            list.y[list.count++] = linears[n]->y + i * linears[n]->out + list.columns.begin;
-            if (list.count == ATTN_FEW_AT_ONCE) compute_rows(&list);
-        }
-    compute_rows(&list);
-    for (size_t n = 0; n < count; n++)
-        finite[n] = finish_tile(linears[n], (attn_span){0, linears[n]->rows}, list.columns);
+/* Rows are computed when the list is full; what is left in it waits for compute_rows. */
+static void add_rows(row_list *list, const attn_linear *linear, attn_span rows) {
+    for (size_t i = rows.begin; i < rows.end; i++) {
+        list->x[list->count] = linear->x + i * linear->in;
+        list->y[list->count++] = linear->y + i * linear->out + list->columns.begin;
+        if (list->count == ATTN_PANEL_TILE_ROWS) compute_rows(list);
+    }
 }
 
-static bool run_packed(const attn_linear *linear, size_t tile) {
-    size_t column_pieces = pieces(linear->out, ATTN_LINEAR_COLUMNS);
-    attn_span rows = piece_of(linear->rows, ATTN_LINEAR_ROWS, tile / column_pieces);
-    attn_span columns = piece_of(linear->out, ATTN_LINEAR_COLUMNS, tile % column_pieces);
+void attn_linear_run_together(const attn_linear *const *linears, size_t count, size_t tile, bool *finite) {
+    row_list few = {
+        .first = linears[0], .columns = piece_of(linears[0]->out, ATTN_FEW_COLUMNS, tile), .is_few = true};
+    row_list packed = {.first = few.first, .columns = few.columns};
+    for (size_t n = 0; n < count; n++)
+        add_rows(is_few(linears[n]) ? &few : &packed, linears[n], (attn_span){0, linears[n]->rows});
+    compute_rows(&few);
+    compute_rows(&packed);
+    for (size_t n = 0; n < count; n++)
+        finite[n] = is_finite(linears[n], (attn_span){0, linears[n]->rows}, few.columns);
+}
+
+static bool run_blas(const attn_linear *linear, attn_span rows, attn_span columns) {
     attn_gemm(true, rows.end - rows.begin, columns.end - columns.begin, linear->in, 1,
               linear->x + rows.begin * linear->in, linear->in, linear->w + columns.begin * linear->in,
               linear->in, 0, linear->y + rows.begin * linear->out + columns.begin, linear->out);
-    return finish_tile(linear, rows, columns);
+    add_bias(linear, rows, columns);
+    return is_finite(linear, rows, columns);
+}
+
+static bool run_packed(const attn_linear *linear, attn_span rows, attn_span columns) {
+    row_list list = {.first = linear, .columns = columns};
+    add_rows(&list, linear, rows);
+    compute_rows(&list);
+    return is_finite(linear, rows, columns);
 }
 
 bool attn_linear_run(const attn_linear *linear, size_t tile) {
-    if (!attn_linear_has_few_rows(linear)) return run_packed(linear, tile);
     bool finite;
-    attn_linear_run_together(&linear, 1, tile, &finite);
-    return finite;
+    if (attn_linear_can_share(linear)) {
+        attn_linear_run_together(&linear, 1, tile, &finite);
+        return finite;
+    }
+    /* Tiles of the same columns follow each other: their weights are in cache. */
+    size_t row_pieces = pieces(linear->rows, tile_rows());
+    attn_span rows = piece_of(linear->rows, tile_rows(), tile % row_pieces);
+    attn_span columns = piece_of(linear->out, ATTN_LINEAR_COLUMNS, tile / row_pieces);
+    return (attn_panel_kernels_in_use() ? run_packed : run_blas)(linear, rows, columns);
 }
 
 /* `workspace` + `at`, or nothing where only sizes are asked for. */

@@ -186,11 +186,11 @@ static void job_done(void *context, bool cancelled) {
 
 /* Runs of one layer share the tiles of projections with few rows: those have the same bits in any company. */
 static void share_tiles(attn_run *run) {
-    bool all_few = run->projection_count > 0;
+    bool all_can = run->projection_count > 0;
     for (size_t i = 0; i < run->projection_count; i++)
-        all_few = all_few && attn_linear_has_few_rows(&run->projections[i]);
-    if (all_few) run->job.sharing[0] = (attn_sharing){projection_tiles, run->plan.request.layer->wq};
-    if (run->plan.output_tiles > 0 && attn_linear_has_few_rows(&run->output))
+        all_can = all_can && attn_linear_can_share(&run->projections[i]);
+    if (all_can) run->job.sharing[0] = (attn_sharing){projection_tiles, run->plan.request.layer->wq};
+    if (run->plan.output_tiles > 0 && attn_linear_can_share(&run->output))
         run->job.sharing[3] = (attn_sharing){output_tiles, run->plan.request.layer->wo};
 }
 

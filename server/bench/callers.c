@@ -38,7 +38,7 @@ json_t *srv_bench_callers(const srv_bench_options *options, attn_error *error) {
     srv_bench_work work;
     if (srv_bench_work_new(&shape, attn_pool_workers(options->pool), &work, error) != ATTN_OK) return NULL;
     crowd c = {.work = &work, .pool = options->pool, .calls = options->quick ? QUICK_CALLS : CALLS};
-    double seconds[TURNS], share[TURNS], limit = 1, flops = (double)c.calls * CALLERS * work.flops;
+    double seconds[TURNS], share[TURNS], limit = 1, flops = (double)(c.calls * CALLERS) * work.flops;
     size_t turns = options->quick ? QUICK_TURNS : TURNS, turn = 0;
     for (; turn < turns; turn++) {
         limit = srv_bench_limit_seconds(options->pool);

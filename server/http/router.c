@@ -46,7 +46,7 @@ bool srv_route_find(const srv_routes *routes, const char *method, const srv_targ
     const srv_route *known = NULL;
     for (size_t i = 0; i < routes->count; i++) {
         const srv_route *route = &routes->rows[i];
-        if (!srv_target_matches(target, route->path, parameters)) continue;
+        if (!srv_target_matches(target, route->path, route->ignores_names ? NULL : parameters)) continue;
         if (answers(route, method)) {
             out->route = route;
             return true;

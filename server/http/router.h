@@ -13,6 +13,7 @@ typedef struct srv_route {
     bool takes_query;    /* `start` reads it */
     bool ignores_query;  /* without either a query is a 422 */
     bool ignores_accept; /* one format is written, and clients do not say what they take */
+    bool ignores_names;  /* nobody reads what stands at the {…} places of the path: it may be anything */
     bool is_quiet;       /* asked for all the time, by probes: logged at level debug, not info */
     /* A body is collected, and the headers choose the formats of body and answer; NULL: a body is passed over */
     const srv_codecs *codecs;

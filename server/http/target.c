@@ -72,7 +72,8 @@ static bool match_rest(const char *at, const char *end, const char *pattern, srv
             const char *stop = at;
             while (stop < end && *stop != '/')
                 stop++;
-            if (!decode_segment(at, (size_t)(stop - at), taken.text[count])) return false;
+            if (!parameters ? stop == at : !decode_segment(at, (size_t)(stop - at), taken.text[count]))
+                return false;
             count++;
             at = stop;
             pattern = strchr(pattern, '}') + 1;
@@ -83,7 +84,7 @@ static bool match_rest(const char *at, const char *end, const char *pattern, srv
         }
     }
     if (at != end) return false;
-    *parameters = taken;
+    if (parameters) *parameters = taken;
     return true;
 }
 

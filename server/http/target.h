@@ -31,8 +31,8 @@ bool srv_target_is_below(const srv_target *target, const char *above);
 
 /* Whether a path is the pattern's: "/v1/models/{model}/layers/{layer}" has two places (the most there may be)
  * that take any one segment each. Those segments, percent-decoded, go to `parameters` (untouched without a
- * match). A segment that is empty, too long, badly escaped or holds %00 or %2F matches nothing. Other segments
- * are compared byte by byte. */
+ * match). A segment that is empty, too long, badly escaped or holds %00 or %2F matches nothing; `parameters` NULL: one
+ * that is empty alone. Other segments are compared byte by byte. */
 bool srv_target_matches(const srv_target *target, const char *pattern, srv_parameters *parameters);
 
 #endif

@@ -22,7 +22,11 @@ static const char json[] = "application/json";
      .codecs = &srv_codecs_inference,                                                                        \
      .start = srv_route_v2_infer}
 #define NOT_OFFERED(METHOD, PATH)                                                                            \
-    {.method = METHOD, .path = PATH, .ignores_query = true, .answer = srv_route_v2_not_offered}
+    {.method = METHOD,                                                                                       \
+     .path = PATH,                                                                                           \
+     .ignores_query = true,                                                                                  \
+     .ignores_names = true,                                                                                  \
+     .answer = srv_route_v2_not_offered}
 #define NO_SHARED_MEMORY(KIND)                                                                               \
     NOT_OFFERED("GET", "/v2/" KIND "/status"), NOT_OFFERED("GET", "/v2/" KIND "/region/{region}/status"),    \
         NOT_OFFERED("POST", "/v2/" KIND "/region/{region}/register"),                                        \

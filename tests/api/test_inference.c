@@ -613,6 +613,7 @@ static const struct {
     {INFER "?compress=x", BODY, 422, "wrong_type", "parameter", "compress"},
     {"/v2/models/tiny", BODY, 405, "method_not_allowed", NULL, NULL},
     {"/v2/repository/models/tiny/load", "", 501, "not_implemented", NULL, NULL},
+    {"/v2/systemsharedmemory/region/%2F/register", "", 501, "not_implemented", NULL, NULL},
 };
 
 START_TEST(what_is_wrong_is_told) {

@@ -1,5 +1,6 @@
 /* One projection, tile by tile, where it has several tiles of rows and of columns; and what is not finite in it. */
 #include "engine/attention/geometry.h"
+#include "engine/attention/panel.h"
 
 #include "engine/blas/blas.h"
 #include "suites.h"
@@ -7,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = ATTN_LINEAR_ROWS + 37, IN = 3, OUT = ATTN_LINEAR_COLUMNS + 17 };
+enum { ROWS = ATTN_BLAS_TILE_ROWS + 37, IN = 3, OUT = ATTN_LINEAR_COLUMNS + 17 };
 
 /* Multiples of 1/8 below 2: sums of products are exact. */
 static float number(size_t index, size_t step) {
@@ -20,6 +21,12 @@ static float *numbers(size_t count, size_t step) {
     for (size_t i = 0; i < count; i++)
         values[i] = number(i, step);
     return values;
+}
+
+/* Rows of a tile, whichever kernels compute, and tiles of rows; tiles of columns are two. */
+static size_t row_tiles(void) {
+    size_t rows = attn_panel_kernels_in_use() ? ATTN_PANEL_TILE_ROWS : ATTN_BLAS_TILE_ROWS;
+    return (ROWS + rows - 1) / rows;
 }
 
 /* One check for all numbers: each check takes a system call. */
@@ -40,12 +47,13 @@ START_TEST(tiles_of_rows_and_columns_make_the_product) {
     float *y = malloc(ROWS * OUT * sizeof *y);
     ck_assert_ptr_nonnull(y);
     attn_linear linear = {ROWS, IN, OUT, x, w, NULL, y};
-    ck_assert_uint_eq(attn_linear_tiles(&linear), 4);
+    size_t tiles = 2 * row_tiles();
+    ck_assert_uint_eq(attn_linear_tiles(&linear), tiles);
     for (size_t bias = 0; bias < 2; bias++) {
         linear.b = bias > 0 ? b : NULL;
         for (size_t i = 0; i < ROWS * OUT; i++)
             y[i] = NAN;
-        for (size_t tile = 4; tile-- > 0;)
+        for (size_t tile = tiles; tile-- > 0;)
             ck_assert(attn_linear_run(&linear, tile));
         check_product(&linear);
     }
@@ -63,18 +71,21 @@ START_TEST(only_the_tile_with_a_value_beyond_float32_says_so) {
     x[(ROWS - 1) * IN] = 1e38F;
     w[0] = 4; /* the others are below 2 */
     attn_linear linear = {ROWS, IN, OUT, x, w, NULL, y};
-    for (size_t tile = 0; tile < 4; tile++)
-        ck_assert_msg(attn_linear_run(&linear, tile) == (tile != 2), "tile %zu", tile);
+    /* In the last tile of rows of the first columns. */
+    for (size_t tile = 0; tile < 2 * row_tiles(); tile++)
+        ck_assert_msg(attn_linear_run(&linear, tile) == (tile != row_tiles() - 1), "tile %zu", tile);
     free(x);
     free(w);
     free(y);
 }
 END_TEST
 
-/* Three requests of one layer, the middle one with a value that overflows. */
+/* Requests of one layer, the second with a value that overflows. Where rows can be packed the last two are too many for one
+ * walk over the weights, and the others are computed in another way than they. */
 START_TEST(projections_of_few_rows_come_out_together_as_alone) {
-    enum { FEW_IN = 50, FEW_OUT = ATTN_FEW_COLUMNS + 5, REQUESTS = 3, TILES = 2 };
-    static const size_t rows[REQUESTS] = {1, 8, 5};
+    enum { FEW_IN = 50, FEW_OUT = ATTN_FEW_COLUMNS + 5, REQUESTS = 5, TILES = 2 };
+    bool packs = attn_panel_kernels_in_use() != NULL;
+    const size_t rows[REQUESTS] = {1, 8, 5, packs ? ATTN_PANEL_TILE_ROWS - 7 : 3, packs ? 20 : 2};
     float *w = numbers(FEW_OUT * FEW_IN, 11), *b = numbers(FEW_OUT, 5);
     attn_linear alone[REQUESTS], together[REQUESTS];
     for (size_t n = 0; n < REQUESTS; n++) {
@@ -85,14 +96,15 @@ START_TEST(projections_of_few_rows_come_out_together_as_alone) {
         alone[n] = together[n] = (attn_linear){rows[n], FEW_IN, FEW_OUT, x, w, b, NULL};
         alone[n].y = numbers(rows[n] * FEW_OUT, 1);
         together[n].y = numbers(rows[n] * FEW_OUT, 2);
-        ck_assert(attn_linear_has_few_rows(&alone[n]));
+        ck_assert(attn_linear_can_share(&alone[n]));
         ck_assert_uint_eq(attn_linear_tiles(&alone[n]), TILES);
     }
     w[0] = 2; /* with 3e38 beyond float32; the other columns' factors are below it */
     for (size_t j = 1; j < FEW_OUT; j++)
         w[j * FEW_IN] = 0.125F;
     for (size_t tile = 0; tile < TILES; tile++) {
-        const attn_linear *all[REQUESTS] = {&together[0], &together[1], &together[2]};
+        const attn_linear *all[REQUESTS] = {&together[0], &together[1], &together[2], &together[3],
+                                            &together[4]};
         bool finite[REQUESTS];
         attn_linear_run_together(all, REQUESTS, tile, finite);
         for (size_t n = 0; n < REQUESTS; n++) {

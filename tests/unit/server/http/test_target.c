@@ -108,6 +108,20 @@ START_TEST(an_overlong_segment_matches_nothing) {
 }
 END_TEST
 
+START_TEST(a_segment_that_nobody_reads_may_be_anything) {
+    char raw[256] = "/m/";
+    memset(raw + 3, 'a', SRV_PARAMETER_SIZE);
+    const char *const segments[] = {raw, "/m/%2F", "/m/%", "/m/%00"};
+    for (size_t i = 0; i < sizeof segments / sizeof segments[0]; i++) {
+        srv_target target = srv_target_split(segments[i]);
+        ck_assert_msg(srv_target_matches(&target, "/m/{model}", NULL), "%s", segments[i]);
+    }
+    srv_target nothing = srv_target_split("/m/"), more = srv_target_split("/m/a/b");
+    ck_assert(!srv_target_matches(&nothing, "/m/{model}", NULL));
+    ck_assert(!srv_target_matches(&more, "/m/{model}", NULL));
+}
+END_TEST
+
 ATTND_SUITE(target) {
     Suite *suite = suite_create("target");
     TCase *cases = tcase_create("all");
@@ -118,6 +132,7 @@ ATTND_SUITE(target) {
     tcase_add_test(cases, two_segments_become_parameters);
     tcase_add_test(cases, bad_escapes_match_nothing);
     tcase_add_test(cases, an_overlong_segment_matches_nothing);
+    tcase_add_test(cases, a_segment_that_nobody_reads_may_be_anything);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -1,0 +1,197 @@
+/* Packed products (engine/attention/panel.h) of every width that has them and that this processor can run: against
+ * double precision, at every edge of their blocks, within their memory, and row by row against many rows at once. */
+#include "engine/attention/panel.h"
+
+#include "engine/blas/blas.h"
+#include "harness.h"
+#include "suites.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Of which the other side is cut into blocks of 14, 8, 4, 3, 2 and 1. */
+enum { MOST_OTHERS = 33, LONGEST = ATTN_PANEL_DEPTH };
+
+static const size_t packed_counts[] = {1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, ATTN_PANEL_ROWS};
+static const size_t depths[] = {1, 2, 15, 16, 17, 64, 70, LONGEST};
+
+static attn_panel panel;
+
+/* Exactly `count` floats up to the end of a page. */
+static float *numbers(size_t count, double step) {
+    float *values = watched_new(count * sizeof *values);
+    for (size_t i = 0; i < count; i++)
+        values[i] = (float)sin(step * (double)(i + 1));
+    return values;
+}
+
+/* `packed` rows that are packed, each memory of its own, and `others` that are read where they lie; the numbers of the
+ * depth begin at `at`. */
+typedef struct product {
+    size_t packed, others, depth, at;
+    float *x[ATTN_PANEL_ROWS], *w;
+} product;
+
+static product product_new(size_t packed, size_t others, size_t depth) {
+    product p = {.packed = packed, .others = others, .depth = depth, .at = depth % 5U};
+    for (size_t i = 0; i < packed; i++)
+        p.x[i] = numbers(p.at + depth, 0.37 * (double)(i + 1));
+    p.w = numbers(others * depth, 1.7);
+    return p;
+}
+
+static void product_free(product *p) {
+    for (size_t i = 0; i < p->packed; i++)
+        watched_free(p->x[i], (p->at + p->depth) * sizeof(float));
+    watched_free(p->w, p->others * p->depth * sizeof(float));
+}
+
+static double expected(const product *p, size_t packed, size_t other) {
+    double sum = 0;
+    for (size_t t = 0; t < p->depth; t++)
+        sum += (double)p->x[packed][p->at + t] * (double)p->w[other * p->depth + t];
+    return sum;
+}
+
+static size_t differs(double got, double want, size_t depth) {
+    return fabs(got - want) <= 1e-6 * (double)(depth + 4) ? 0U : 1U; /* a NaN does */
+}
+
+/* What stands in y before: counts where it is added to, and else is not to be read. */
+static float before(bool adds, size_t i) {
+    return adds ? (float)(i % 7) : NAN;
+}
+
+static void check_columns(const attn_panel_kernels *k, const product *p, bool adds, bool has_start) {
+    float *y[ATTN_PANEL_ROWS], *start = numbers(p->others, 0.9);
+    size_t bytes = p->others * sizeof(float), wrong = 0;
+    for (size_t i = 0; i < p->packed; i++) {
+        y[i] = watched_new(bytes);
+        for (size_t j = 0; j < p->others; j++)
+            y[i][j] = before(adds, i + j);
+    }
+    k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
+    k->columns(&panel, p->others, p->w, p->depth, has_start ? start : NULL, adds, y);
+    for (size_t i = 0; i < p->packed; i++) {
+        for (size_t j = 0; j < p->others; j++) {
+            double begun = adds ? (double)before(true, i + j) : has_start ? (double)start[j] : 0;
+            wrong += differs((double)y[i][j], begun + expected(p, i, j), p->depth);
+        }
+        watched_free(y[i], bytes);
+    }
+    watched_free(start, bytes);
+    ck_assert_msg(wrong == 0, "%zu × %zu × %zu by columns, adds %d, start %d: %zu wrong", p->packed,
+                  p->others, p->depth, adds, has_start, wrong);
+}
+
+static void check_rows(const attn_panel_kernels *k, const product *p, bool adds) {
+    const float alpha = -0.75F;
+    size_t stride = p->packed + 3, floats = (p->others - 1) * stride + p->packed, wrong = 0;
+    float *y = watched_new(floats * sizeof *y);
+    for (size_t i = 0; i < floats; i++)
+        y[i] = before(adds, i);
+    k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
+    k->rows(&panel, p->others, p->w, p->depth, alpha, adds, y, stride);
+    for (size_t i = 0; i < p->others; i++)
+        for (size_t j = 0; j < stride && i * stride + j < floats; j++) {
+            double begun = (double)before(adds, i * stride + j);
+            if (j < p->packed)
+                wrong += differs((double)y[i * stride + j],
+                                 (adds ? begun : 0) + (double)alpha * expected(p, j, i), p->depth);
+            else /* between the rows: as it was */
+                wrong += (adds ? (double)y[i * stride + j] == begun : isnan(y[i * stride + j])) ? 0U : 1U;
+        }
+    watched_free(y, floats * sizeof *y);
+    ck_assert_msg(wrong == 0, "%zu × %zu × %zu by rows, adds %d: %zu wrong", p->others, p->packed, p->depth,
+                  adds, wrong);
+}
+
+/* The kernels of a loop test's index; NULL: OpenBLAS computes there, or the processor has no such width. */
+static const attn_panel_kernels *kernels(int index) {
+    attn_vectors vectors;
+    return kernels_width(index, &vectors) ? attn_panel_kernels_of(vectors) : NULL;
+}
+
+START_TEST(every_shape_of_a_block_is_right) {
+    const attn_panel_kernels *k = kernels(_i);
+    if (!k) return;
+    for (size_t c = 0; c < sizeof packed_counts / sizeof *packed_counts; c++)
+        for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
+            for (size_t others = 1; others <= MOST_OTHERS; others += depths[d] == LONGEST ? 16 : 1) {
+                product p = product_new(packed_counts[c], others, depths[d]);
+                check_columns(k, &p, others % 2 == 0, others % 3 > 0);
+                check_rows(k, &p, others % 2 == 1);
+                product_free(&p);
+            }
+}
+END_TEST
+
+/* What lets requests share a product. */
+START_TEST(a_row_has_the_same_bits_in_any_company) {
+    const attn_panel_kernels *k = kernels(_i);
+    if (!k) return;
+    enum { DEPTH = 70 };
+    static float many[ATTN_PANEL_ROWS][MOST_OTHERS], alone[MOST_OTHERS];
+    float *y[ATTN_PANEL_ROWS], *one = alone;
+    product p = product_new(ATTN_PANEL_ROWS, MOST_OTHERS, DEPTH);
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
+        y[i] = many[i];
+    k->pack(ATTN_PANEL_ROWS, p.at, DEPTH, (const float *const *)p.x, &panel);
+    k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y);
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
+        for (size_t first = 0; first < MOST_OTHERS; first += 5) {
+            size_t others = MOST_OTHERS - first;
+            k->pack(1, p.at, DEPTH, (const float *const *)&p.x[i], &panel);
+            k->columns(&panel, others, p.w + first * DEPTH, DEPTH, NULL, false, &one);
+            ck_assert_msg(memcmp(alone, many[i] + first, others * sizeof *alone) == 0, "row %zu from %zu", i,
+                          first);
+        }
+    product_free(&p);
+}
+END_TEST
+
+/* ---- times ---- */
+
+enum { TIMED_DEPTH = 768, TIMED_OTHERS = TIMED_NUMBERS / ATTN_PANEL_ROWS };
+
+static float timed_x[ATTN_PANEL_ROWS][TIMED_DEPTH], timed_w[TIMED_OTHERS * TIMED_DEPTH],
+    timed_y[ATTN_PANEL_ROWS][TIMED_OTHERS];
+
+/* TIMED_NUMBERS results of depth 768, packing included; OpenBLAS where it computes. */
+static void run_columns(attn_vectors vectors) {
+    const attn_panel_kernels *k = attn_panel_kernels_of(vectors);
+    const float *x[ATTN_PANEL_ROWS];
+    float *y[ATTN_PANEL_ROWS];
+    if (!k) {
+        attn_gemm(true, ATTN_PANEL_ROWS, TIMED_OTHERS, TIMED_DEPTH, 1, timed_x[0], TIMED_DEPTH, timed_w,
+                  TIMED_DEPTH, 0, timed_y[0], TIMED_OTHERS);
+        return;
+    }
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++) {
+        x[i] = timed_x[i];
+        y[i] = timed_y[i];
+    }
+    k->pack(ATTN_PANEL_ROWS, 0, TIMED_DEPTH, x, &panel);
+    k->columns(&panel, TIMED_OTHERS, timed_w, TIMED_DEPTH, NULL, false, y);
+}
+
+START_TEST(times) {
+    const timed_kernel timed = {"product of 768", run_columns};
+    kernels_time(&timed, 1);
+}
+END_TEST
+
+ATTND_SUITE(panel_kernels) {
+    Suite *suite = suite_create("panel_kernels");
+    TCase *cases = tcase_create("panel");
+    tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
+    if (kernels_are_timed()) {
+        tcase_add_test(cases, times);
+    } else {
+        tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_VECTORS_COUNT);
+    }
+    suite_add_tcase(suite, cases);
+    return suite;
+}
