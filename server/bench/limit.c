@@ -58,7 +58,7 @@ static bool multiply_all(void *context) {
 }
 
 double srv_bench_limit_flops(void) {
-    return 2.0 * M * N * K;
+    return 2.0 * (double)M * (double)N * (double)K;
 }
 
 double srv_bench_limit_seconds(attn_pool *pool) {

@@ -66,7 +66,8 @@ json_t *srv_bench_row(const srv_bench_shape *shape, const srv_bench_options *opt
     timed_work timed = {&work, options->pool};
     bool works = true;
     double began = srv_clock_ms();
-    while (works && t.count < most_turns && (t.count < LEAST_TURNS || srv_clock_ms() - began < ROW_MS))
+    while (works && t.count < most_turns &&
+           (t.count < LEAST_TURNS || srv_clock_ms() - began < (double)ROW_MS))
         works = take_turn(&t, options, shape, &timed);
     json_t *row = works ? row_of(shape, &t, work.flops, options->peer != NULL) : NULL;
     if (!row)

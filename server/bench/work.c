@@ -94,9 +94,9 @@ double srv_bench_seconds(srv_bench_action *action, void *context) {
     if (!action(context)) return -1;
     now = srv_clock_ms();
     /* Cold caches do not show in what takes so long. */
-    if (now - began > LONG_MS) return (now - began) / 1e3;
+    if (now - began > (double)LONG_MS) return (now - began) / 1e3;
     int calls = 0;
-    for (began = now; calls < MOST_CALLS && now - began < ENOUGH_MS; calls++) {
+    for (began = now; calls < MOST_CALLS && now - began < (double)ENOUGH_MS; calls++) {
         if (!action(context)) return -1;
         now = srv_clock_ms();
     }

@@ -277,7 +277,8 @@ START_TEST(runs_of_floats) {
     end = srv_number_read_floats(text, text + sizeof text - 1, found, 2, &count);
     ck_assert_uint_eq(count, 2);
     ck_assert_mem_eq(end, "0,-0.0", 6);
-    end = srv_number_read_floats("1.5]", "1.5]" + 4, found, 2, &count);
+    static const char last[] = "1.5]";
+    end = srv_number_read_floats(last, last + strlen(last), found, 2, &count);
     ck_assert_uint_eq(count, 1);
     ck_assert_int_eq(*end, ']');
 }
