@@ -1,129 +1,59 @@
 /* Few queries over many keys: what the splits of the keys give together is what all keys give, whatever hides keys or
  * leaves float32's range in some of them, and it has the same bits whoever computes them. */
-#include "engine/engine.h"
+#include "few_queries.h"
 
 #include "compare.h"
-#include "engine/attention/few.h"
-#include "engine/attention/geometry.h"
 #include "suites.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    FEW = ATTN_FEW_QUERIES,
-    SPLIT = ATTN_SPLIT_KEYS,
-    MOST_KEYS = 3 * SPLIT + 5,
-    WIDTH = 8,
-    HEADS = 2,
-    EXTRA = 3
-};
+enum { POOLS = 3 };
 
-static const size_t key_counts[] = {SPLIT - 1, SPLIT,         SPLIT + 1, 2 * SPLIT - 1,
-                                    2 * SPLIT, 2 * SPLIT + 1, MOST_KEYS};
-/* A sum, a count and a maximum; more with what the compiler leaves between them. */
-enum { SPLIT_ROW_BYTES = sizeof(double) + sizeof(size_t) + sizeof(float) };
-enum { KEY_COUNTS = sizeof key_counts / sizeof *key_counts, POOLS = 3 };
-
-/* A layer that hands its inputs through to two heads, and a request to it. */
-typedef struct few {
-    attn_layer layer;
-    attn_sequence sequence;
-    attn_request request;
-    float identity[WIDTH * WIDTH], extra[EXTRA * WIDTH];
-    float inputs[FEW * WIDTH], context[MOST_KEYS * WIDTH], values[MOST_KEYS * WIDTH];
-    float bias[FEW * MOST_KEYS];
-    uint8_t padding[MOST_KEYS], allow[HEADS * FEW * MOST_KEYS];
-} few;
-
-static float wave(size_t i, float most) {
-    return most * (float)sin(1.3 * (double)i + 0.7 * (double)(i % 89));
-}
-
-static void few_init(few *f, size_t queries, size_t keys) {
-    memset(f, 0, sizeof *f);
-    for (size_t i = 0; i < WIDTH; i++)
-        f->identity[i * WIDTH + i] = 1;
-    for (size_t i = 0; i < (size_t)FEW * WIDTH; i++)
-        f->inputs[i] = wave(i, 2);
-    for (size_t i = 0; i < (size_t)MOST_KEYS * WIDTH; i++) {
-        f->context[i] = wave(i + 5, 2);
-        f->values[i] = wave(i + 11, 1);
-    }
-    for (size_t i = 0; i < (size_t)EXTRA * WIDTH; i++)
-        f->extra[i] = wave(i + 17, 2);
-    f->layer = (attn_layer){.name = "layers.0",
-                            .d_model = WIDTH,
-                            .d_key = WIDTH,
-                            .d_value = WIDTH,
-                            .d_out = WIDTH,
-                            .heads = HEADS,
-                            .kv_heads = HEADS,
-                            .head_dim = WIDTH / HEADS,
-                            .value_dim = WIDTH / HEADS,
-                            .scale = 1,
-                            .causal = ATTN_CAUSAL_OFF,
-                            .wq = f->identity,
-                            .wk = f->identity,
-                            .wv = f->identity};
-    f->sequence = (attn_sequence){.queries = queries, .keys = keys};
-    f->request = (attn_request){.layer = &f->layer,
-                                .sequences = &f->sequence,
-                                .sequence_count = 1,
-                                .inputs = f->inputs,
-                                .context = f->context,
-                                .values = f->values,
-                                .d_model = WIDTH,
-                                .d_key = WIDTH,
-                                .d_value = WIDTH,
-                                .want = ATTN_WANT_OUTPUTS};
-}
-
-static void set_keys(few *f, size_t begin, size_t end, float value) {
-    for (size_t i = begin * WIDTH; i < end * WIDTH; i++)
+static void set_keys(few_queries *f, size_t begin, size_t end, float value) {
+    for (size_t i = begin * FEW_WIDTH; i < end * FEW_WIDTH; i++)
         f->context[i] = value;
 }
 
-static void nothing(few *f) {
+static void nothing(few_queries *f) {
     (void)f;
 }
 
-static void output_projection(few *f) {
+static void output_projection(few_queries *f) {
     f->layer.wo = f->identity;
 }
 
-static void extra_keys(few *f) {
-    f->layer.extra_keys = EXTRA;
+static void extra_keys(few_queries *f) {
+    f->layer.extra_keys = FEW_EXTRA;
     f->layer.extra_k = f->layer.extra_v = f->extra;
 }
 
-static void causal(few *f) {
+static void causal(few_queries *f) {
     f->request.causal = ATTN_CAUSAL_BOTTOM_RIGHT;
 }
 
 /* Rows whose reach begins and ends in other splits than that of the block; the first ones begin at key 0 or later. */
-static void window(few *f) {
+static void window(few_queries *f) {
     causal(f);
     f->request.window_given = true;
     f->request.window = SPLIT + 3;
 }
 
-static void rising_maxima(few *f) {
+static void rising_maxima(few_queries *f) {
     for (size_t j = 0; j < f->sequence.keys; j++)
         f->bias[j] = (float)j * 0.05F;
     f->sequence.bias.values = f->bias;
 }
 
-static void falling_maxima(few *f) {
+static void falling_maxima(few_queries *f) {
     for (size_t j = 0; j < f->sequence.keys; j++)
         f->bias[j] = (float)j * -0.05F;
     f->sequence.bias.values = f->bias;
 }
 
 /* All but a few keys in the middle: whole splits are empty. What lies there would overflow. */
-static void padded_at_both_ends(few *f) {
+static void padded_at_both_ends(few_queries *f) {
     size_t keys = f->sequence.keys, middle = keys / 2;
     for (size_t j = 0; j < keys; j++)
         f->padding[j] = j < middle - 20 || j == middle || j > middle + 20;
@@ -131,13 +61,13 @@ static void padded_at_both_ends(few *f) {
     f->sequence.padding = f->padding;
 }
 
-static void padded_throughout(few *f) {
+static void padded_throughout(few_queries *f) {
     memset(f->padding, 1, sizeof f->padding);
     f->sequence.padding = f->padding;
 }
 
 /* The first split, and the last, hold nothing that is seen. */
-static void hidden_by_the_bias(few *f) {
+static void hidden_by_the_bias(few_queries *f) {
     size_t keys = f->sequence.keys, last = (keys - 1) / SPLIT * SPLIT;
     for (size_t j = 0; j < keys; j++)
         f->bias[j] = keys > SPLIT && (j < SPLIT - 1 || j > last) ? -INFINITY : 0;
@@ -145,9 +75,9 @@ static void hidden_by_the_bias(few *f) {
 }
 
 /* Each row and head of its own: all keys, none, those of one split, every third key, one key, … */
-static void mask_by_row(few *f) {
+static void mask_by_row(few_queries *f) {
     size_t queries = f->sequence.queries, keys = f->sequence.keys;
-    for (size_t h = 0; h < HEADS; h++)
+    for (size_t h = 0; h < FEW_HEADS; h++)
         for (size_t i = 0; i < queries; i++)
             for (size_t j = 0; j < keys; j++) {
                 size_t kind = (i + 3 * h) % 5;
@@ -161,21 +91,28 @@ static void mask_by_row(few *f) {
 }
 
 /* A thousand weights times 1e38 leave float32; their mean does not. */
-static void large_values(few *f) {
-    for (size_t i = 0; i < (size_t)MOST_KEYS * WIDTH; i++)
+static void large_values(few_queries *f) {
+    for (size_t i = 0; i < (size_t)FEW_MOST_KEYS * FEW_WIDTH; i++)
         f->values[i] = 1e38F * (1 + 0.01F * (float)(i % 7));
     memset(f->inputs, 0, sizeof f->inputs);
 }
 
+static void large_values_and_extra_keys(few_queries *f) {
+    large_values(f);
+    extra_keys(f);
+    for (size_t i = 0; i < (size_t)FEW_EXTRA * FEW_WIDTH; i++)
+        f->extra[i] = -3e38F;
+}
+
 /* 2.6e38 in each split, more than float32 holds where they meet. */
-static void sums_beyond_float32_in_the_merge(few *f) {
-    for (size_t i = 0; i < (size_t)MOST_KEYS * WIDTH; i++)
+static void sums_beyond_float32_in_the_merge(few_queries *f) {
+    for (size_t i = 0; i < (size_t)FEW_MOST_KEYS * FEW_WIDTH; i++)
         f->values[i] = 5e35F;
     memset(f->inputs, 0, sizeof f->inputs);
 }
 
 /* The first keys' values overflow in the projection; the last key makes their weights 0. */
-static void values_beyond_float32_under_weights_of_zero(few *f) {
+static void values_beyond_float32_under_weights_of_zero(few_queries *f) {
     for (size_t j = 0; j < f->sequence.keys; j++)
         f->bias[j] = j + 1 < f->sequence.keys ? 0 : 200;
     f->sequence.bias.values = f->bias;
@@ -185,43 +122,43 @@ static void values_beyond_float32_under_weights_of_zero(few *f) {
 }
 
 /* A masked key's score is not a number; it takes no part. */
-static void masked_scores_beyond_float32(few *f) {
-    for (size_t c = 0; c < WIDTH; c++)
-        f->context[5 * WIDTH + c] = c % 2 == 0 ? 3e38F : -3e38F;
+static void masked_scores_beyond_float32(few_queries *f) {
+    for (size_t c = 0; c < FEW_WIDTH; c++)
+        f->context[5 * FEW_WIDTH + c] = c % 2 == 0 ? 3e38F : -3e38F;
     f->bias[5] = -INFINITY;
     f->sequence.bias.values = f->bias;
-    for (size_t i = 0; i < (size_t)FEW * WIDTH; i++)
+    for (size_t i = 0; i < (size_t)FEW * FEW_WIDTH; i++)
         f->inputs[i] = 4;
 }
 
-static void negative_inputs(few *f) {
-    for (size_t i = 0; i < (size_t)FEW * WIDTH; i++)
+static void negative_inputs(few_queries *f) {
+    for (size_t i = 0; i < (size_t)FEW * FEW_WIDTH; i++)
         f->inputs[i] = -4;
 }
 
 /* Every score of the first keys falls below float32's range: weights of 0, as they are. */
-static void first_scores_below_float32(few *f) {
+static void first_scores_below_float32(few_queries *f) {
     negative_inputs(f);
     set_keys(f, 0, SPLIT - 1 < f->sequence.keys - 1 ? SPLIT : SPLIT - 2, 3e38F);
 }
 
-static void every_score_below_float32(few *f) {
+static void every_score_below_float32(few_queries *f) {
     negative_inputs(f);
-    set_keys(f, 0, MOST_KEYS, 3e38F);
+    set_keys(f, 0, FEW_MOST_KEYS, 3e38F);
 }
 
-static void last_score_above_float32(few *f) {
+static void last_score_above_float32(few_queries *f) {
     negative_inputs(f);
     set_keys(f, f->sequence.keys - 1, f->sequence.keys, -3e38F);
 }
 
-static void first_score_not_a_number(few *f) {
+static void first_score_not_a_number(few_queries *f) {
     masked_scores_beyond_float32(f);
     f->sequence.bias.values = NULL;
 }
 
 /* Nothing else of its split is seen by anybody, so that no maximum tells of it. */
-static void only_score_of_a_split_not_a_number(few *f) {
+static void only_score_of_a_split_not_a_number(few_queries *f) {
     masked_scores_beyond_float32(f);
     for (size_t j = 0; j < SPLIT; j++)
         f->bias[j] = j == 5 ? 0 : -INFINITY;
@@ -229,7 +166,7 @@ static void only_score_of_a_split_not_a_number(few *f) {
 
 static const struct {
     const char *name;
-    void (*change)(few *f);
+    void (*change)(few_queries *f);
     attn_code code;
 } rows[] = {
 #define ROW(name, code) {#name, name, code}
@@ -245,6 +182,7 @@ static const struct {
     ROW(hidden_by_the_bias, ATTN_OK),
     ROW(mask_by_row, ATTN_OK),
     ROW(large_values, ATTN_OK),
+    ROW(large_values_and_extra_keys, ATTN_OK),
     ROW(sums_beyond_float32_in_the_merge, ATTN_OK),
     ROW(values_beyond_float32_under_weights_of_zero, ATTN_OK),
     ROW(masked_scores_beyond_float32, ATTN_OK),
@@ -288,7 +226,7 @@ static void check_same_bits(const attn_run *a, const attn_run *b, const char *na
     ck_assert_uint_eq(attn_run_rows_without_keys(a), attn_run_rows_without_keys(b));
 }
 
-static void check_row(const few *f, int row, attn_pool *const pools[POOLS]) {
+static void check_row(const few_queries *f, int row, attn_pool *const pools[POOLS]) {
     attn_run *runs[POOLS];
     for (size_t i = 0; i < POOLS; i++) {
         attn_code code;
@@ -306,13 +244,13 @@ static void check_row(const few *f, int row, attn_pool *const pools[POOLS]) {
 }
 
 START_TEST(few_queries_agree_with_the_reference_whoever_computes_them) {
-    few *f = malloc(sizeof *f);
+    few_queries *f = malloc(sizeof *f);
     attn_pool *pools[POOLS];
     for (size_t i = 0; i < POOLS; i++)
         ck_assert_int_eq(attn_pool_new(i + 1, &pools[i], NULL), ATTN_OK);
     for (size_t queries = 1; queries <= FEW; queries++)
-        for (size_t k = 0; k < KEY_COUNTS; k++) {
-            few_init(f, queries, key_counts[k]);
+        for (size_t k = 0; k < FEW_KEY_COUNTS; k++) {
+            few_queries_init(f, queries, few_key_counts[k]);
             rows[_i].change(f);
             check_row(f, _i, pools);
         }
@@ -335,14 +273,14 @@ START_TEST(sequences_of_all_kinds_stand_side_by_side) {
         queries += sequences[n].queries;
         keys += sequences[n].keys;
     }
-    few *f = malloc(sizeof *f);
-    few_init(f, 1, 1);
-    float *inputs = malloc(queries * WIDTH * sizeof *inputs),
-          *context = malloc(keys * WIDTH * sizeof *context);
-    for (size_t i = 0; i < queries * WIDTH; i++)
-        inputs[i] = wave(i, 2);
-    for (size_t i = 0; i < keys * WIDTH; i++)
-        context[i] = wave(i + 3, 1);
+    few_queries *f = malloc(sizeof *f);
+    few_queries_init(f, 1, 1);
+    float *inputs = malloc(queries * FEW_WIDTH * sizeof *inputs),
+          *context = malloc(keys * FEW_WIDTH * sizeof *context);
+    for (size_t i = 0; i < queries * FEW_WIDTH; i++)
+        inputs[i] = few_queries_wave(i, 2);
+    for (size_t i = 0; i < keys * FEW_WIDTH; i++)
+        context[i] = few_queries_wave(i + 3, 1);
     f->request.sequences = sequences;
     f->request.sequence_count = COUNT;
     f->request.inputs = inputs;
@@ -352,154 +290,13 @@ START_TEST(sequences_of_all_kinds_stand_side_by_side) {
     ck_assert_int_eq(attn_pool_new(2, &pool, NULL), ATTN_OK);
     attn_run *run = run_on(&f->request, pool, &code);
     ck_assert_int_eq(code, ATTN_OK);
-    ck_assert_uint_eq(attn_run_plan(run)->attention_tiles, HEADS * (1 + 3 + 1 + 2 + 3));
+    ck_assert_uint_eq(attn_run_plan(run)->attention_tiles, FEW_HEADS * (1 + 3 + 1 + 2 + 3));
     for (size_t n = 0; n < COUNT; n++)
         check_values(run, n, "outputs");
     attn_run_free(run);
     attn_pool_free(pool);
     free(inputs);
     free(context);
-    free(f);
-}
-END_TEST
-
-static attn_plan plan_of(const few *f, size_t workers) {
-    attn_plan plan;
-    attn_error error = {0};
-    ck_assert_msg(attn_plan_make(&f->request, workers, &plan, &error) == ATTN_OK, "%s", error.text);
-    return plan;
-}
-
-START_TEST(a_plan_splits_by_shape_alone) {
-    few *f = malloc(sizeof *f);
-    for (size_t workers = 1; workers <= 16; workers *= 4)
-        for (size_t queries = 1; queries <= FEW + 1; queries++)
-            for (size_t k = 0; k < KEY_COUNTS; k++) {
-                few_init(f, queries, key_counts[k]);
-                attn_plan plan = plan_of(f, workers);
-                size_t splits = queries <= FEW ? (key_counts[k] + SPLIT - 1) / SPLIT : 1;
-                ck_assert_uint_eq(plan.attention_tiles, HEADS * splits);
-                ck_assert_uint_eq(plan.merge_tiles, splits > 1 ? HEADS : 0);
-            }
-    few_init(f, 2, MOST_KEYS);
-    f->request.want |= ATTN_WANT_MAPS; /* whole rows are wanted */
-    ck_assert_uint_eq(plan_of(f, 1).attention_tiles, HEADS);
-    ck_assert_uint_eq(plan_of(f, 1).merge_tiles, 0);
-    few_init(f, 2, MOST_KEYS);
-    f->request.want = ATTN_WANT_PROJECTIONS; /* nothing attends */
-    ck_assert_uint_eq(plan_of(f, 1).attention_tiles, 0);
-    ck_assert_uint_eq(plan_of(f, 1).merge_tiles, 0);
-    ck_assert_uint_eq(plan_of(f, 1).split_floats, 0);
-    few_init(f, 2, MOST_KEYS);
-    window(f);
-    f->request.window = SPLIT - 1; /* two rows reach SPLIT keys together */
-    ck_assert_uint_eq(plan_of(f, 1).attention_tiles, HEADS);
-    f->request.window = SPLIT;
-    ck_assert_uint_eq(plan_of(f, 1).attention_tiles, 2 * HEADS);
-    free(f);
-}
-END_TEST
-
-/* Those and dv floats for each row, in whole cache lines. */
-START_TEST(a_plan_counts_what_splits_leave) {
-    few *f = malloc(sizeof *f);
-    few_init(f, 5, MOST_KEYS);
-    attn_plan plan = plan_of(f, 1);
-    size_t row = SPLIT_ROW_BYTES + WIDTH / HEADS * sizeof(float);
-    size_t least = HEADS * 4 * 5 * row, bytes = plan.split_floats * sizeof(float);
-    ck_assert_uint_ge(bytes, least);
-    ck_assert_uint_le(bytes, 2 * least);
-    ck_assert_uint_ge(plan.bytes, bytes);
-    /* One split fewer, and a split's keys less, make the run smaller by what they leave and take. */
-    few_init(f, 5, MOST_KEYS - SPLIT);
-    attn_plan shorter = plan_of(f, 1);
-    ck_assert_uint_eq(plan.split_floats - shorter.split_floats, plan.split_floats / 4);
-    ck_assert_uint_eq(plan.bytes - shorter.bytes,
-                      plan.split_floats / 4 * sizeof(float) + 2 * SPLIT * WIDTH * sizeof(float));
-    free(f);
-}
-END_TEST
-
-/* 2²⁰ heads of 2¹⁰ values over 2³¹ keys: sixteen sequences leave 2⁶¹ bytes, sixty-four more than can be addressed.
- * Nothing else of the request comes near. */
-START_TEST(splits_that_overflow_are_refused) {
-    enum { SEQUENCES = 64, VALUES = 1024 };
-    few *f = malloc(sizeof *f);
-    few_init(f, 1, 1);
-    attn_sequence sequences[SEQUENCES];
-    for (size_t n = 0; n < SEQUENCES; n++)
-        sequences[n] = (attn_sequence){.queries = 8, .keys = ((size_t)1 << 31) - 1};
-    f->layer = (attn_layer){.name = "layers.0",
-                            .heads = (size_t)1 << 20,
-                            .kv_heads = 1,
-                            .head_dim = 1,
-                            .value_dim = VALUES,
-                            .d_out = 1};
-    f->request.sequences = sequences;
-    f->request.sequence_count = 16;
-    ck_assert_uint_ge(plan_of(f, 1).bytes, (size_t)1 << 61);
-    f->request.sequence_count = SEQUENCES;
-    attn_plan plan;
-    attn_error error = {0};
-    ck_assert_int_eq(attn_plan_make(&f->request, 1, &plan, &error), ATTN_TOO_LARGE);
-    ck_assert_str_eq(error.where, "/inputs");
-    free(f);
-}
-END_TEST
-
-/* One worker takes turns: a split of the run, the first of this job, and after the run has been let go the second. */
-typedef struct bystander {
-    attn_run *run;
-    size_t freed;   /* kept bytes that the second tile finds */
-    attn_code code; /* of the run's end; ATTN_OK: none yet */
-} bystander;
-
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
-static void cancel_then_look(void *context, size_t tile, size_t worker) {
-    (void)worker;
-    bystander *b = context;
-    if (tile == 0) attn_run_cancel(b->run);
-    if (tile == 1) b->freed = attn_workspaces_kept();
-}
-
-static void job_ended(void *context, bool cancelled) {
-    (void)context, (void)cancelled;
-}
-
-static void free_run(void *context, attn_run *ended, attn_code code) {
-    ((bystander *)context)->code = code;
-    attn_run_free(ended);
-}
-
-START_TEST(a_cancelled_run_ends_within_one_split) {
-    few *f = malloc(sizeof *f);
-    few_init(f, 4, MOST_KEYS);
-    f->layer = (attn_layer){.name = "layers.0", .heads = 1, .kv_heads = 1}; /* no projections come first */
-    attn_plan plan = plan_of(f, 1);
-    ck_assert_uint_eq(plan.attention_tiles, 4);
-    attn_pool *pool = NULL;
-    bystander b = {0};
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    attn_workspaces_keep(SIZE_MAX, 0);
-    ck_assert_int_eq(attn_run_new(&plan, &b.run, NULL), ATTN_OK);
-    ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = job_ended};
-    attn_job canceller = {
-        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = job_ended};
-    pthread_mutex_lock(&gate);
-    attn_pool_submit(pool, &blocker);
-    attn_run_submit(b.run, pool, free_run, &b);
-    attn_pool_submit(pool, &canceller);
-    pthread_mutex_unlock(&gate);
-    attn_pool_free(pool);
-    ck_assert_int_eq(b.code, ATTN_CANCELLED);
-    ck_assert_uint_eq(b.freed, plan.bytes);
-    attn_workspaces_keep(0, 0);
     free(f);
 }
 END_TEST
@@ -511,10 +308,6 @@ ATTND_SUITE(split_keys) {
     tcase_add_loop_test(cases, few_queries_agree_with_the_reference_whoever_computes_them, 0,
                         (int)(sizeof rows / sizeof *rows));
     tcase_add_test(cases, sequences_of_all_kinds_stand_side_by_side);
-    tcase_add_test(cases, a_plan_splits_by_shape_alone);
-    tcase_add_test(cases, a_plan_counts_what_splits_leave);
-    tcase_add_test(cases, splits_that_overflow_are_refused);
-    tcase_add_test(cases, a_cancelled_run_ends_within_one_split);
     suite_add_tcase(suite, cases);
     return suite;
 }
