@@ -22,8 +22,8 @@ struct srv_job {
     size_t held; /* bytes of the service's budget, once the decoder is gone */
     bool waits;  /* counted in the service's `waiting` */
 
-    attn_job decoding; /* one tile */
-    size_t decoded;    /* bytes that the ask takes */
+    attn_job own;   /* one tile: decoding. That it is cancelled counts for encoding as well */
+    size_t decoded; /* bytes that the ask takes */
     srv_ask *ask;
     const attn_model *model;
     size_t layer_index;
@@ -104,7 +104,7 @@ static bool decode(srv_job *job) {
                                .query_size = job->request.query_size,
                                .gives = job->request.gives,
                                .addressed = &job->request.addressed,
-                               .job = &job->decoding};
+                               .job = &job->own};
     bool decoded = srv_decoder_end(decoder, &source, &job->ask, &job->answer.problem);
     job->request.decoder = NULL;
     job->held = job->decoded = srv_decoder_close(decoder);
@@ -235,8 +235,10 @@ static void finish(srv_job *job) {
 static void encoded(void *context, bool is_sound) {
     srv_job *job = context;
     if (!is_sound) {
-        srv_parts_refuse(srv_stream_parts(job->answer.stream), &job->answer.problem);
-        srv_ask_point(job->ask, &job->answer.problem);
+        if (enter(job, JOB_ENDING)) {
+            srv_parts_refuse(srv_stream_parts(job->answer.stream), &job->answer.problem);
+            srv_ask_point(job->ask, &job->answer.problem);
+        }
         srv_stream_close(job->answer.stream);
         job->answer.stream = NULL;
     }
@@ -289,6 +291,7 @@ static bool send(srv_job *job, srv_parts *parts) {
                                       .budget = job->service->budget,
                                       .coding = coding,
                                       .squeezes_any = squeezes_any,
+                                      .job = &job->own,
                                       .payload = lent,
                                       .payload_bytes = bytes,
                                       .free_payload = free_result};
@@ -298,25 +301,27 @@ static bool send(srv_job *job, srv_parts *parts) {
 }
 
 /* Lists the answer, a finished run's or what the request would take, which is always JSON. */
-static bool list(srv_job *job, srv_parts *parts) {
+static bool list(srv_job *job, srv_parts *parts, srv_problem *problem) {
     const srv_codec *gives = job->request.gives;
-    const srv_outcome outcome = {job->ask, job->model->name, job->layer_index, job->run};
+    const srv_outcome outcome = {job->ask, job->model->name, job->layer_index, job->run, &job->own};
     job->answer.type = job->run ? (gives->sent_as ? gives->sent_as : gives->type) : "application/json";
-    if (job->run) return gives->encode(&outcome, parts, &job->answer.problem);
+    if (job->run) return gives->encode(&outcome, parts, problem);
     srv_json_plan(job->ask, job->model->name, job->layer_index, &job->plan, &job->figures, parts);
     return true;
 }
 
 static void encode(srv_job *job) {
     srv_parts *parts = srv_parts_new();
-    bool is_listed = parts && list(job, parts);
+    srv_problem problem = {0};
+    bool is_listed = parts && list(job, parts, &problem);
+    bool is_wanted = enter(job, JOB_ENDING); /* listing gives up where it is not */
     if (is_listed) job->answer.head = srv_parts_head(parts);
     if (job->answer.head > 0) job->answer.type = "application/octet-stream";
-    if (is_listed && send(job, parts)) return;
+    if (is_wanted && is_listed && send(job, parts)) return;
     srv_parts_free(parts);
-    if (job->answer.problem.id == SRV_NO_PROBLEM)
-        srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
-                        "no memory for the answer's text at this moment");
+    if (is_wanted) job->answer.problem = problem;
+    srv_problem_set(&job->answer.problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
+                    "no memory for the answer's text at this moment");
     finish(job);
 }
 
@@ -369,27 +374,26 @@ srv_job *srv_pipeline_start(srv_service *service, const srv_request *request, sr
     srv_job *job = calloc(1, sizeof *job);
     if (!job) return NULL;
     double now = srv_clock_ms();
-    *job =
-        (srv_job){.service = service,
-                  .done = done,
-                  .context = context,
-                  .request = *request,
-                  .waits = true,
-                  .decoding = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
-                  .began = now,
-                  .since = now,
-                  .deadline = service->compute_ms > 0 ? now + (double)service->compute_ms : 0,
-                  .allowed_ms = service->compute_ms};
+    *job = (srv_job){.service = service,
+                     .done = done,
+                     .context = context,
+                     .request = *request,
+                     .waits = true,
+                     .own = {.stages = {{prepare, 1}}, .stage_count = 1, .context = job, .done = prepared},
+                     .began = now,
+                     .since = now,
+                     .deadline = service->compute_ms > 0 ? now + (double)service->compute_ms : 0,
+                     .allowed_ms = service->compute_ms};
     pthread_mutex_init(&job->lock, NULL);
     atomic_fetch_add(&service->waiting, 1);
-    attn_pool_submit(service->pool, &job->decoding);
+    attn_pool_submit(service->pool, &job->own);
     return job;
 }
 
 /* Under the lock. */
 static void cancel(srv_job *job, srv_problem_id reason) {
     if (!stop(job, reason)) return;
-    if (job->phase == JOB_DECODING) attn_job_cancel(&job->decoding);
+    attn_job_cancel(&job->own);
     if (job->phase == JOB_RUNNING) attn_run_cancel(job->run);
 }
 

@@ -70,6 +70,9 @@ srv_ask *srv_ask_new(void);
 /* Before `bytes` more are allocated. False with a problem in the ask. */
 bool srv_ask_take(srv_ask *ask, size_t bytes);
 
+/* Bytes that numbering so many labels takes (srv_ask_number_tokens), and what it takes for a moment. */
+size_t srv_ask_cost_of_numbers(size_t labels);
+
 /* Adds a hint for the client: one line, static storage. */
 void srv_ask_warn(srv_ask *ask, const char *hint);
 

@@ -37,7 +37,13 @@ typedef struct srv_outcome {
     const char *model;
     size_t layer_index;
     const attn_run *run;
+    const attn_job *job; /* encoding gives up where it is cancelled; NULL: nobody cancels */
 } srv_outcome;
+
+/* Whether to give up. */
+static inline bool srv_outcome_is_unwanted(const srv_outcome *outcome) {
+    return outcome->job != NULL && attn_job_is_cancelled(outcome->job);
+}
 
 /* One row. A format that is read has `open`, or measure and decode; one that is written has cost and encode. All but
  * `open` run on workers. */
@@ -68,7 +74,7 @@ struct srv_codec {
      * it overflows. */
     size_t (*cost)(const srv_ask *ask, const attn_plan *plan);
     /* Lists the answer: literal text and tensors, which are written when they are sent. The tensors may point into
-     * the run, and those of projections into the ask as well. False with a problem; a number that binary16 does not
+     * the run, and those of projections into the ask as well. False with a problem, or where nobody wants it any more; a number that binary16 does not
      * hold is found later (parts.h). */
     bool (*encode)(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
 };

@@ -176,7 +176,7 @@ static srv_ask *new_ask(const json_t *root, srv_problem *problem) {
 static bool end(srv_decoder *decoder, const srv_source *source, srv_ask **out, srv_problem *problem) {
     json_decoder *this = (json_decoder *)decoder;
     size_t tree;
-    json_t *root = srv_json_read_text(&this->scan, &tree, problem);
+    json_t *root = srv_json_read_text(&this->scan, source->job, &tree, problem);
     if (root == NULL) return false;
     srv_ask *ask = new_ask(root, problem);
     if (ask != NULL) {

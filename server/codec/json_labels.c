@@ -54,8 +54,13 @@ static bool check_labels(srv_ask *ask, const json_t *value, const srv_place *pla
     return true;
 }
 
+/* Tokens of queries may have to be compared. */
 bool srv_json_set_tokens(srv_ask *ask, json_t *value, const srv_place *place) {
     if (!check_labels(ask, value, place, false)) return false;
+    size_t count = 0;
+    for (size_t n = 0; n < ask->request.sequence_count; n++)
+        count += ask->storage->sequences[n].queries;
+    if (!srv_ask_take(ask, srv_ask_cost_of_numbers(count))) return false;
     ask->tokens = json_incref(value);
     return true;
 }

@@ -5,6 +5,7 @@
 #include "server/jobs/cost.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
     char offset[24];
@@ -33,18 +34,44 @@ static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_probl
     }
 }
 
+/* What Jansson has not been given yet. */
+typedef struct rest {
+    const char *at, *end;
+    const attn_job *job;
+} rest;
+
+static bool is_unwanted(const attn_job *job) {
+    return job != NULL && attn_job_is_cancelled(job);
+}
+
+/* The next piece, or the end, which comes early where nobody waits for it any more. */
+static size_t give_piece(void *to, size_t room, void *context) {
+    rest *left = context;
+    size_t size = (size_t)(left->end - left->at);
+    if (is_unwanted(left->job)) return 0;
+    if (size > room) size = room;
+    memcpy(to, left->at, size);
+    left->at += size;
+    return size;
+}
+
 /* `memory`: what the text may become, which is held for it. */
-static json_t *read_tree(const srv_scan *scan, size_t memory, srv_problem *problem) {
+static json_t *read_tree(const srv_scan *scan, const attn_job *job, size_t memory, srv_problem *problem) {
     json_error_t error = {0};
+    rest left = {scan->text.data, scan->text.data + scan->text.size, job};
     srv_json_memory_begin(memory);
     /* Integers as doubles: one may lie beyond 64 bits. */
-    json_t *root = json_loadb(
-        scan->text.data, scan->text.size,
+    json_t *root = json_load_callback(
+        give_piece, &left,
         JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL, &error);
     /* After a failed allocation neither the tree nor the error is to be trusted. */
     if (!srv_json_memory_end()) {
         srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                         "no memory for the %zu bytes of JSON at this moment", scan->text.size);
+        json_decref(root);
+        return NULL;
+    }
+    if (is_unwanted(job)) {
         json_decref(root);
         return NULL;
     }
@@ -58,7 +85,7 @@ static json_t *read_tree(const srv_scan *scan, size_t memory, srv_problem *probl
     return root;
 }
 
-json_t *srv_json_read_text(srv_scan *scan, size_t *tree, srv_problem *problem) {
+json_t *srv_json_read_text(srv_scan *scan, const attn_job *job, size_t *tree, srv_problem *problem) {
     *tree = 0;
     if (scan->before == 0) {
         srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "0",
@@ -68,7 +95,7 @@ json_t *srv_json_read_text(srv_scan *scan, size_t *tree, srv_problem *problem) {
     if (!srv_scan_end(scan, problem)) return NULL;
     size_t memory = srv_cost_of_tree(scan->text.data, scan->text.size);
     if (!srv_share_take(scan->share, memory, problem)) return NULL;
-    json_t *root = read_tree(scan, memory, problem);
+    json_t *root = read_tree(scan, job, memory, problem);
     if (root == NULL) return NULL;
     srv_buffer_done(&scan->text, scan->share);
     *tree = memory;

@@ -6,7 +6,8 @@
 #include "json_scan.h"
 
 /* The body is over: reads its text, which is gone then. The tree is the caller's, who gives *tree bytes of the scan's
- * share back with it. NULL with a problem; then what is held goes with the share. */
-json_t *srv_json_read_text(srv_scan *scan, size_t *tree, srv_problem *problem);
+ * share back with it. NULL with a problem, or without one where `job` (NULL: none) has been cancelled; then what is held
+ * goes with the share. */
+json_t *srv_json_read_text(srv_scan *scan, const attn_job *job, size_t *tree, srv_problem *problem);
 
 #endif

@@ -69,9 +69,14 @@ static bool read_array(const srv_source *source, array *out, srv_problem *proble
     return true;
 }
 
+/* Whether its elements are read; else it is refused. */
+static bool is_read(const array *in) {
+    return in->is_known && attn_dtype_is_float(in->dtype);
+}
+
 /* Whether the bytes must be brought into another order. */
 static bool must_arrange(const array *in) {
-    if (!in->is_known || !attn_dtype_is_float(in->dtype) || in->header.rank > MOST_AXES) return false;
+    if (!is_read(in) || in->header.rank > MOST_AXES) return false;
     return in->header.count > 0 && (in->is_swapped || (in->header.is_fortran && in->header.rank > 1));
 }
 
@@ -81,7 +86,8 @@ bool srv_npy_measure(srv_source *source, size_t max_text, srv_problem *problem) 
     if (!read_array(source, &in, problem)) return false;
     const char *data = source->body + in.header.data_at;
     size_t arranged = must_arrange(&in) ? in.tensor.end : 0;
-    if (!attn_size_add(srv_named_cost(&in.tensor, 1, data), arranged, &source->memory))
+    source->memory = 0;
+    if (is_read(&in) && !attn_size_add(srv_named_cost(&in.tensor, 1, data), arranged, &source->memory))
         source->memory = SIZE_MAX;
     return true;
 }
@@ -121,7 +127,7 @@ static const char *arranged(srv_ask *ask, const array *in, const char *data) {
 }
 
 static void refuse_dtype(const array *in, srv_problem *problem) {
-    if (in->is_known && attn_dtype_is_float(in->dtype)) return;
+    if (is_read(in)) return;
     srv_problem_set(problem, SRV_WRONG_TYPE, SRV_WHERE_POINTER, "/inputs/dtype",
                     "found elements of '%s'; <f4, <f8, <f2 and >f4, >f8, >f2 are read, as "
                     "array.astype('float32') gives them",

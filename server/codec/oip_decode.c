@@ -209,7 +209,7 @@ static bool read_described(request *to) {
             to->in.broken, SRV_BAD_BODY, SRV_WHERE_HEADER, "Inference-Header-Content-Length",
             "Inference-Header-Content-Length says %zu bytes of JSON; the body has %zu", told, there);
     to->in.has_tail = told != SIZE_MAX;
-    json_t *root = srv_json_read_text(&decoder->scan, &to->tree, to->in.broken);
+    json_t *root = srv_json_read_text(&decoder->scan, to->source->job, &to->tree, to->in.broken);
     bool done = root != NULL && read_json(to, root);
     json_decref(root);
     return done;

@@ -53,10 +53,11 @@ static void put_shape(srv_text *out, const size_t *shape, size_t rank) {
 }
 
 /* A list as text at once: the length of JSON that bytes follow is told before the first of it is sent. */
-static void write_list(const srv_part *part, srv_text *out) {
+static void write_list(const srv_outcome *outcome, const srv_part *part, srv_text *out) {
     char piece[AT_ONCE * BYTES_A_NUMBER + SRV_PART_SLACK];
     size_t count = attn_view_count(&part->view);
-    for (size_t from = 0, to; from < count; from = to) {
+    for (size_t from = 0, to; from < count && !out->failed; from = to) {
+        if (srv_outcome_is_unwanted(outcome)) out->failed = true;
         to = count - from < AT_ONCE ? count : from + AT_ONCE;
         srv_text_append(out, piece, (size_t)(srv_part_write(part, from, to, piece) - piece));
     }
@@ -79,7 +80,7 @@ static void put_output(const srv_outcome *outcome, const srv_oip_output *output,
     } else {
         srv_text_append_string(out, ",\"data\":");
         if (at_once)
-            write_list(&part, out);
+            write_list(outcome, &part, out);
         else
             srv_parts_add(parts, &part);
     }
@@ -121,5 +122,5 @@ bool srv_oip_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *p
     }
     srv_text_append_string(out, "]}");
     if (binary > 0) put_bytes(outcome, parts);
-    return true;
+    return !out->failed;
 }

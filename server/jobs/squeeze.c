@@ -6,6 +6,7 @@
 
 struct srv_squeeze {
     z_stream stream;
+    bool has_failed;
 };
 
 enum {
@@ -39,10 +40,13 @@ size_t srv_squeeze_room(size_t size) {
 size_t srv_squeeze_write(srv_squeeze *squeeze, const char *piece, size_t size, bool is_last, char *out) {
     z_stream *stream = &squeeze->stream;
     size_t room = srv_squeeze_room(size);
+    if (squeeze->has_failed) return 0;
     stream->next_in = (z_const Bytef *)piece;
     stream->avail_in = (uInt)size;
     stream->next_out = (Bytef *)out;
     stream->avail_out = (uInt)room;
-    deflate(stream, is_last ? Z_FINISH : Z_SYNC_FLUSH);
-    return room - stream->avail_out;
+    int code = deflate(stream, is_last ? Z_FINISH : Z_SYNC_FLUSH);
+    bool is_empty = size == 0 && !is_last && code == Z_BUF_ERROR; /* nothing to do */
+    squeeze->has_failed = (code != (is_last ? Z_STREAM_END : Z_OK) && !is_empty) || stream->avail_in > 0;
+    return squeeze->has_failed ? 0 : room - stream->avail_out;
 }

@@ -17,7 +17,8 @@ void srv_squeeze_free(srv_squeeze *squeeze);
 
 /* Room that a piece of at most `size` bytes may need. */
 size_t srv_squeeze_room(size_t size);
-/* Writes the next piece, nothing of which is kept back; returns how many bytes it became. */
+/* Writes the next piece, nothing of which is kept back; returns how many bytes it became. 0 where zlib fails, and from then
+ * on: a stream without its end, which no reader takes for a whole one. */
 size_t srv_squeeze_write(srv_squeeze *squeeze, const char *piece, size_t size, bool is_last, char *out);
 
 #endif

@@ -161,7 +161,14 @@ static void check_block(srv_stream *stream, size_t block) {
 
 static void check_tile(void *context, size_t block, size_t worker) {
     (void)worker;
-    if (!is_refused(context)) check_block(context, block);
+    srv_stream *stream = context;
+    const attn_job *job = stream->source.job;
+    if (job && attn_job_is_cancelled(job)) {
+        pthread_mutex_lock(&stream->lock);
+        stream->is_unsound = true;
+        pthread_mutex_unlock(&stream->lock);
+    }
+    if (!is_refused(stream)) check_block(stream, block);
 }
 
 static void write_tile(void *context, size_t tile, size_t worker) {

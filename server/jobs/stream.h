@@ -31,13 +31,16 @@ typedef struct srv_stream_source {
     srv_budget *budget;
     srv_coding coding; /* what the reader unpacks; identity: nothing */
     bool squeezes_any; /* compressed however large the answer is; else up to SRV_SQUEEZE_MOST bytes of it */
-    void *payload;     /* the stream's likewise; `free_payload` is called once, on any thread */
+    const attn_job
+        *job; /* where it is cancelled before the stream is ready, that is refused; NULL: nobody cancels. Not
+                            looked at later */
+    void *payload; /* the stream's likewise; `free_payload` is called once, on any thread */
     size_t payload_bytes;
     void (*free_payload)(void *payload);
 } srv_stream_source;
 
-/* Called once on a worker. False: binary16 cannot hold some number; srv_parts_refuse says which, and the stream can
- * only be closed. True: it can be read. */
+/* Called once on a worker. False: binary16 cannot hold some number (srv_parts_refuse says which), or source->job has been
+ * cancelled; the stream can only be closed. True: it can be read. */
 typedef void srv_stream_ready(void *context, bool is_sound);
 
 /* Starts writing. Holds payload_bytes and what the text takes: from *held, which becomes less, and where that is too

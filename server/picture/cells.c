@@ -30,8 +30,9 @@ static void pool_keys(const float *weights, const uint8_t *visible, size_t count
             if (visible[key] && weights[key] > *largest) *largest = weights[key];
 }
 
-void srv_cells_take(srv_cells *cells, size_t panel, size_t row) {
+bool srv_cells_take(srv_cells *cells, size_t panel, size_t row) {
     const srv_maps *maps = cells->maps;
+    if (srv_outcome_is_unwanted(maps->outcome)) return false;
     cells->all_see_one = true;
     for (size_t i = 0; i < cells->all; i++)
         cells->largest[i] = -1;
@@ -44,4 +45,5 @@ void srv_cells_take(srv_cells *cells, size_t panel, size_t row) {
         pool_keys(weights + maps->keys, visible + maps->keys, maps->extra, cells->pool,
                   cells->largest + cells->own);
     }
+    return true;
 }

@@ -17,7 +17,7 @@ typedef struct srv_cells {
 bool srv_cells_make(const srv_maps *maps, size_t row_pool, size_t pool, srv_cells *out);
 void srv_cells_done(srv_cells *cells);
 
-/* Takes the row of cells that begins with a row of the map. */
-void srv_cells_take(srv_cells *cells, size_t panel, size_t row);
+/* Takes the row of cells that begins with a row of the map. False where nobody wants the picture any more. */
+bool srv_cells_take(srv_cells *cells, size_t panel, size_t row);
 
 #endif

@@ -52,12 +52,13 @@ static size_t count_ones(const uint8_t *flags, size_t count) {
 
 /* One look at everything: the largest weight and what may not be seen, which is asked once for all panels where they
  * see the same. */
-static void survey(srv_maps *maps) {
+static bool survey(srv_maps *maps) {
     const attn_request *r = &maps->plan->request;
     size_t width = maps->keys + maps->extra, seen = 0;
     bool is_same = heads_see_the_same(&r->sequences[maps->sequence]);
     for (size_t row = 0; row < maps->rows; row++) {
         size_t without = maps->keyless;
+        if (srv_outcome_is_unwanted(maps->outcome)) return false;
         for (size_t panel = 0; panel < maps->panels; panel++) {
             bool any;
             const float *weights = srv_maps_row(maps, panel, row);
@@ -69,6 +70,7 @@ static void survey(srv_maps *maps) {
         }
         maps->keyless_queries += maps->keyless > without;
     }
+    return true;
 }
 
 bool srv_maps_make(const srv_outcome *outcome, size_t sequence, srv_maps *out) {
@@ -83,9 +85,7 @@ bool srv_maps_make(const srv_outcome *outcome, size_t sequence, srv_maps *out) {
                       .weights = attn_run_view(outcome->run, ATTN_MAPS, sequence)};
     out->rows = out->weights.shape[out->weights.rank - 2];
     out->visible = calloc(2, out->keys + out->extra);
-    if (!out->visible) return false;
-    survey(out);
-    return true;
+    return out->visible && survey(out);
 }
 
 void srv_maps_done(srv_maps *maps) {

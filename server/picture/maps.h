@@ -22,7 +22,7 @@ typedef struct srv_maps {
     uint8_t *visible;    /* room for one row of one head, and of several */
 } srv_maps;
 
-/* False without memory. */
+/* False without memory, or where nobody wants them any more. */
 bool srv_maps_make(const srv_outcome *outcome, size_t sequence, srv_maps *out);
 void srv_maps_done(srv_maps *maps);
 

@@ -59,13 +59,14 @@ bool srv_raster_map(const srv_raster *to, size_t x, size_t y, const srv_maps *ma
                     const srv_panel_size *size, srv_color_scale scale) {
     srv_cells cells;
     if (!srv_cells_make(maps, size->row.pool, size->column.pool, &cells)) return false;
-    for (size_t row = 0; row < maps->rows; row += size->row.pool, y += size->row.pixels) {
-        srv_cells_take(&cells, panel, row);
+    bool is_wanted = true;
+    for (size_t row = 0; row < maps->rows && is_wanted; row += size->row.pool, y += size->row.pixels) {
+        is_wanted = srv_cells_take(&cells, panel, row);
         paint_row(to, x, y, &cells, size, scale);
         if (!cells.all_see_one && x + size->width + SRV_MARKER + 2 <= to->width)
             srv_raster_fill(to, (srv_box){x + size->width + 2, y, SRV_MARKER, size->row.pixels},
                             SRV_INDEX_KEYLESS);
     }
     srv_cells_done(&cells);
-    return true;
+    return is_wanted;
 }

@@ -53,9 +53,11 @@ bool srv_csv_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *p
     bool is_made = srv_maps_make(outcome, options.sequence, &maps);
     srv_text_append_string(out, "sequence,head,query,key,query_token,key_token,weight\r\n");
     for (size_t panel = 0; is_made && panel < maps.panels; panel++)
-        for (size_t row = 0; row < maps.rows && !out->failed; row++)
+        for (size_t row = 0; row < maps.rows && !out->failed; row++) {
+            if (srv_outcome_is_unwanted(outcome)) out->failed = true;
             for (size_t key = 0; key < maps.keys + maps.extra; key++)
                 put_line(&maps, panel, row, key, out);
+        }
     srv_maps_done(&maps);
     return (is_made && !out->failed) || srv_problem_set(problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL,
                                                         "no memory for the table at this moment");

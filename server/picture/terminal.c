@@ -129,7 +129,7 @@ static void put_map(terminal *to, size_t panel) {
     put(to, "\n");
     put_header(to);
     for (size_t row = 0; row < maps->rows && !to->out->failed; row += to->cells.row_pool) {
-        srv_cells_take(&to->cells, panel, row);
+        if (!srv_cells_take(&to->cells, panel, row)) to->out->failed = true;
         size_t width = row_label(maps, row, to->label, label);
         put_spaces(to, to->label - width);
         put(to, label);

@@ -81,6 +81,7 @@ static const struct {
      "parameter", "model"},
     {"<i4", "(1, 4)", "", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 422, "wrong_type", "pointer",
      "/inputs/dtype"},
+    {"<U1", "(4611686018427387904, 3)", "", "", 0, 422, "wrong_type", "pointer", "/inputs/dtype"},
     {"<U1", "(1, 4)", "", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 422, "wrong_type", "pointer",
      "/inputs/dtype"},
     {"<f4", "(4,)", "", "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 16, 422, "shape_mismatch", "pointer",

@@ -86,7 +86,7 @@ static attn_run *forward(alone *a) {
 static void write_answer(alone *a, const attn_run *run) {
     srv_problem problem = {0};
     srv_parts *parts = srv_parts_new();
-    const srv_outcome outcome = {a->ask, "m", 0, run};
+    const srv_outcome outcome = {a->ask, "m", 0, run, NULL};
     if (!parts || !srv_codecs_attention.rows->encode(&outcome, parts, &problem) || !srv_parts_close(parts))
         fail("cannot write the answer");
     char *room = malloc(srv_parts_room(parts));

@@ -1,4 +1,5 @@
 /* The pipeline without HTTP: answers, refusals in their order, budgets that balance, and cancelling. */
+#include "server/picture/cells.h"
 #include "server/pipeline.h"
 #include "suites.h"
 #include "tests/support/decoding.h"
@@ -219,6 +220,104 @@ START_TEST(cancelled_requests_end_all_the_same) {
 }
 END_TEST
 
+/* A format that is cancelled, or not, just before its encoder begins. */
+static struct {
+    fixture *f;
+    srv_job *job;
+    const srv_codec *format;
+    bool cancels, is_made, goes_on;
+} late;
+
+static bool encode_late(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
+    pthread_mutex_lock(&late.f->lock);
+    if (late.cancels) srv_pipeline_cancel(late.job, SRV_DRAINING);
+    pthread_mutex_unlock(&late.f->lock);
+    late.is_made = late.format->encode(outcome, parts, problem);
+    return late.is_made;
+}
+
+/* A picture's encoder that is cancelled between two of its rows. */
+static bool draw_one_row(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem) {
+    srv_maps maps;
+    srv_cells cells;
+    (void)parts, (void)problem;
+    bool is_made = srv_maps_make(outcome, 0, &maps) && srv_cells_make(&maps, 1, 1, &cells);
+    late.is_made = is_made && srv_cells_take(&cells, 0, 0);
+    pthread_mutex_lock(&late.f->lock);
+    srv_pipeline_cancel(late.job, SRV_CLIENT_GONE);
+    pthread_mutex_unlock(&late.f->lock);
+    late.goes_on = is_made && srv_cells_take(&cells, 0, 0);
+    if (is_made) srv_cells_done(&cells);
+    srv_maps_done(&maps);
+    return late.goes_on;
+}
+
+/* Those whose encoders do more than to list tensors. */
+static const struct {
+    const srv_codecs *codecs;
+    const char *type, *body;
+} laborious[] = {
+    {&srv_codecs_attention, "image/png", "{\"inputs\":[[1,0,0,0]]}"},
+    {&srv_codecs_attention, "image/svg+xml", "{\"inputs\":[[1,0,0,0]]}"},
+    {&srv_codecs_attention, "text/plain", "{\"inputs\":[[1,0,0,0]]}"},
+    {&srv_codecs_attention, "text/csv", "{\"inputs\":[[1,0,0,0]]}"},
+    {&srv_codecs_inference, "application/json",
+     "{\"inputs\":[{\"name\":\"inputs\",\"shape\":[1,1,4],\"datatype\":\"FP32\",\"data\":[1,0,0,0]}],"
+     "\"outputs\":["
+     "{\"name\":\"attention\"},{\"name\":\"outputs\",\"parameters\":{\"binary_data\":true}}]}"},
+};
+
+static const srv_codec *format_of(const srv_codecs *codecs, const char *type) {
+    for (size_t i = 0; i < codecs->count; i++)
+        if (strcmp(codecs->rows[i].type, type) == 0 && codecs->rows[i].encode) return codecs->rows + i;
+    return NULL;
+}
+
+/* Asks the format of a row by way of another encoder. */
+static void ask_late(fixture *f, size_t row,
+                     bool (*encode)(const srv_outcome *, srv_parts *, srv_problem *)) {
+    srv_problem problem = {0};
+    const srv_codecs *codecs = laborious[row].codecs;
+    srv_codec gives = *format_of(codecs, laborious[row].type);
+    srv_decoder *decoder = srv_decoder_new(codecs->rows, &f->budget, 0);
+    ck_assert(feed_copy(decoder, laborious[row].body, strlen(laborious[row].body), &problem));
+    const srv_request request = {
+        .decoder = decoder, .gives = &gives, .addressed = {.model = "tiny", .has_maps = true, .width = 4}};
+    size_t before = f->answers;
+    gives.encode = encode;
+    late.f = f;
+    late.format = format_of(codecs, laborious[row].type);
+    pthread_mutex_lock(&f->lock);
+    late.job = srv_pipeline_start(&f->service, &request, answered, f);
+    pthread_mutex_unlock(&f->lock);
+    ck_assert_ptr_nonnull(late.job);
+    wait_for(f, before + 1);
+}
+
+START_TEST(a_picture_ends_between_its_rows) {
+    fixture f;
+    set_up(&f, 64 << 20);
+    ask_late(&f, 0, draw_one_row);
+    ck_assert(late.is_made);
+    ck_assert(!late.goes_on);
+    ck_assert_int_eq(f.last.problem.id, SRV_CLIENT_GONE);
+    tear_down(&f);
+}
+END_TEST
+
+START_TEST(encoders_give_up_where_they_are_cancelled) {
+    fixture f;
+    set_up(&f, 64 << 20);
+    for (int cancels = 0; cancels < 2; cancels++) {
+        late.cancels = cancels;
+        ask_late(&f, (size_t)_i, encode_late);
+        ck_assert_int_eq(late.is_made, !cancels);
+        ck_assert_int_eq(f.last.problem.id, cancels ? SRV_DRAINING : SRV_NO_PROBLEM);
+    }
+    tear_down(&f);
+}
+END_TEST
+
 ATTND_SUITE(pipeline) {
     Suite *suite = suite_create("pipeline");
     TCase *cases = tcase_create("all");
@@ -229,6 +328,9 @@ ATTND_SUITE(pipeline) {
     tcase_add_test(cases, what_never_fits_is_told_from_what_does_not_fit_now);
     tcase_add_test(cases, answers_tell_how_many_sequences_there_were);
     tcase_add_test(cases, cancelled_requests_end_all_the_same);
+    tcase_add_test(cases, a_picture_ends_between_its_rows);
+    tcase_add_loop_test(cases, encoders_give_up_where_they_are_cancelled, 0,
+                        sizeof laborious / sizeof *laborious);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -41,7 +41,7 @@ static json_t *answer_to(exchange *r, attn_pool *pool) {
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_seed(attn_run_wait(run, pool) == ATTN_OK, &r->random, "the run failed");
     srv_parts *parts = srv_parts_new();
-    const srv_outcome outcome = {ask, "m", 0, run};
+    const srv_outcome outcome = {ask, "m", 0, run, NULL};
     ck_assert(srv_json_encode(&outcome, parts, &problem));
     size_t size;
     char *text = written_parts(parts, &size);

@@ -26,7 +26,7 @@ static char *answer(const char *body, size_t size, const attn_model *model) {
     ck_assert_int_eq(attn_run_new(&plan, &run, &error), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
     srv_parts *parts = srv_parts_new();
-    const srv_outcome outcome = {ask, model->name, 0, run};
+    const srv_outcome outcome = {ask, model->name, 0, run, NULL};
     ck_assert(srv_json_encode(&outcome, parts, &problem));
     char *text = written_parts(parts, &size);
     srv_parts_free(parts);
@@ -154,7 +154,7 @@ START_TEST(too_large_for_half) {
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
-    const srv_outcome outcome = {ask, "plain", 0, run};
+    const srv_outcome outcome = {ask, "plain", 0, run, NULL};
     ck_assert(srv_json_encode(&outcome, parts, &problem));
     ck_assert(srv_parts_close(parts));
     ck_assert(srv_parts_need_check(parts));

@@ -3,7 +3,9 @@
 #include "suites.h"
 #include "tests/support/decoding.h"
 
+#include "server/codec/ask_storage.h"
 #include "server/codec/buffer.h"
+#include "server/jobs/cost.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -104,12 +106,42 @@ START_TEST(receiving_takes_the_floats_and_a_quarter) {
 }
 END_TEST
 
+/* Tokens that may have to be compared take memory for that, which is held with them. */
+START_TEST(numbers_of_tokens_are_counted) {
+    enum { TOKENS = 1000 };
+    char tokens[8 * TOKENS], body[20 * TOKENS], *at = tokens, *rest = body;
+    at += sprintf(at, "[\"0\"");
+    rest += sprintf(rest, "{\"model\":\"plain\",\"inputs\":[[0]");
+    for (int i = 1; i < TOKENS; i++) {
+        at += sprintf(at, ",\"%d\"", i);
+        rest += sprintf(rest, ",[0]");
+    }
+    sprintf(at, "]");
+    sprintf(rest, "],\"tokens\":%s}", tokens);
+    const srv_source source = {0};
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_ask *ask = NULL;
+    srv_budget_init(&budget, SIZE_MAX);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    ck_assert(feed_copy(decoder, body, strlen(body), &problem));
+    ck_assert(srv_decoder_end(decoder, &source, &ask, &problem));
+    ck_assert_int_eq(ask->problem.id, SRV_NO_PROBLEM);
+    ck_assert_uint_ge(decoder->share.used,
+                      srv_cost_of_tree(tokens, strlen(tokens)) + srv_ask_cost_of_numbers(TOKENS));
+    ck_assert_uint_ge(srv_ask_cost_of_numbers(TOKENS), TOKENS * (2 * sizeof(char *) + sizeof(uint32_t)));
+    srv_budget_give(&budget, srv_decoder_close(decoder));
+    srv_ask_free(ask);
+}
+END_TEST
+
 ATTND_SUITE(json_memory) {
     Suite *suite = suite_create("json_memory");
     TCase *tests = tcase_create("json_memory");
     tcase_add_test(tests, buffers_keep_their_bytes);
     tcase_add_test(tests, a_buffer_that_does_not_fit_is_as_it_was);
     tcase_add_loop_test(tests, receiving_takes_the_floats_and_a_quarter, 0, sizeof texts / sizeof *texts);
+    tcase_add_test(tests, numbers_of_tokens_are_counted);
     suite_add_tcase(suite, tests);
     return suite;
 }

@@ -40,10 +40,23 @@ START_TEST(pieces_fit_and_unpack) {
 }
 END_TEST
 
+/* A piece behind the last one is no part of any stream; nor is what follows. */
+START_TEST(what_zlib_refuses_is_left_out) {
+    char out[1024];
+    srv_squeeze *squeeze = srv_squeeze_new(SRV_CODING_GZIP);
+    ck_assert_uint_lt(srv_squeeze_room(7), sizeof out);
+    ck_assert_uint_gt(srv_squeeze_write(squeeze, "0.125,1", 7, true, out), 0);
+    ck_assert_uint_eq(srv_squeeze_write(squeeze, "0.125,1", 7, false, out), 0);
+    ck_assert_uint_eq(srv_squeeze_write(squeeze, "0.125,1", 7, true, out), 0);
+    srv_squeeze_free(squeeze);
+}
+END_TEST
+
 ATTND_SUITE(squeeze) {
     Suite *suite = suite_create("squeeze");
     TCase *cases = tcase_create("all");
     tcase_add_loop_test(cases, pieces_fit_and_unpack, 0, 24);
+    tcase_add_test(cases, what_zlib_refuses_is_left_out);
     suite_add_tcase(suite, cases);
     return suite;
 }

@@ -219,6 +219,24 @@ START_TEST(a_number_beyond_half_is_known_before_the_first_byte) {
 }
 END_TEST
 
+/* Looking through a large answer ends where nobody waits for it. */
+START_TEST(a_cancelled_job_is_looked_through_no_further) {
+    fixture f;
+    attn_job job = {.stage_count = 0};
+    set_up(&f);
+    srv_parts *parts = list(&f, LARGE, SRV_FORM_BASE64, true);
+    const srv_stream_source source = {.parts = parts, .pool = f.pool, .budget = &f.budget, .job = &job};
+    size_t held = 0;
+    if (_i == 1) attn_job_cancel(&job);
+    ck_assert(srv_stream_start(&source, &held, ready, &f, &f.stream));
+    wait_for(&f, &f.is_ready);
+    ck_assert_int_eq(f.is_sound, _i == 0);
+    if (_i == 1) ck_assert_uint_eq(srv_stream_read(f.stream, (char[1]){0}, 1), 0);
+    srv_stream_close(f.stream);
+    tear_down(&f, 0);
+}
+END_TEST
+
 START_TEST(no_room_in_the_budget_takes_nothing) {
     fixture f;
     set_up(&f);
@@ -243,6 +261,7 @@ ATTND_SUITE(stream) {
     tcase_add_test(cases, a_middling_answer_is_ready_as_a_whole);
     tcase_add_test(cases, bytes_in_memory_are_lent_until_closing);
     tcase_add_loop_test(cases, a_number_beyond_half_is_known_before_the_first_byte, 0, 2);
+    tcase_add_loop_test(cases, a_cancelled_job_is_looked_through_no_further, 0, 2);
     tcase_add_test(cases, no_room_in_the_budget_takes_nothing);
     suite_add_tcase(suite, cases);
     return suite;
