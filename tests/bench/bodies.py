@@ -26,9 +26,8 @@ class Tensor:
         return cls(shape, (2 * draw() - 1 for _ in range(math.prod(shape))))
 
 
-def as_json(x, digits=9, **more):
-    """Numbers of 9 digits, as float32 is written, or of up to 17, as Python writes a float64. What more there is comes
-    last."""
+def lists(x, digits):
+    """Numbers of 9 digits, as float32 is written, or of up to 17, as Python writes a float64."""
     if digits == 9:
         texts = [f"{number:.9g}" for number in x.numbers]
     else:
@@ -37,8 +36,19 @@ def as_json(x, digits=9, **more):
     for size in reversed(x.shape):
         pieces = iter(texts)
         texts = ["[" + ",".join(piece) + "]" for piece in iter(lambda: list(itertools.islice(pieces, size)), [])]
-    members = [f'"inputs":{texts[0]}', *(f"{json.dumps(key)}:{json.dumps(value)}" for key, value in more.items())]
+    return texts[0]
+
+
+def as_json(x, digits=9, **more):
+    """What more there is comes last."""
+    members = [f'"inputs":{lists(x, digits)}', *(f"{json.dumps(key)}:{json.dumps(value)}" for key, value in more.items())]
     return ("{" + ",".join(members) + "}").encode()
+
+
+def as_v2(x, **parameters):
+    """By the Open Inference Protocol, one sequence, nested lists; the parameters come last."""
+    return (f'{{"inputs":[{{"name":"inputs","shape":{json.dumps([1, *x.shape])},"datatype":"FP32","data":[{lists(x, 9)}]}}],'
+            f'"parameters":{json.dumps(parameters)}}}').encode()
 
 
 def as_base64(x, **more):

@@ -1,7 +1,7 @@
 """How much memory the daemon takes while a body arrives and while an answer is read slowly, as the kernel counts it.
 
-Each figure is of a daemon of its own. Receiving ends with `"plan": true`, which the body tells last: it has all been
-read then, and nothing has been computed.
+Each figure is of a daemon of its own. What is received tells last that it wants no work: `"plan": true`, under /v2, which
+has no plan, a layer that is not there. So it has all been read, and nothing is computed.
 """
 
 import contextlib
@@ -26,16 +26,17 @@ def warm(attnd, *arguments):
         yield process, client, resident(process)
 
 
-def grown(process, before, answer):
-    if answer.status != 200:
+def grown(process, before, answer, status=200):
+    if answer.status != status:
         raise RuntimeError(answer.body[:500])
     return resident(process, "VmHWM") - before
 
 
-def grown_receiving(attnd, body):
+def grown_receiving(attnd, target, body, status):
     with warm(attnd) as (process, client, before):
         forget_peak(process)
-        return grown(process, before, client.ask(request("POST", "/v1/attention?model=plain", body, "application/json")))
+        answer = client.ask(request("POST", target, body, "application/json"))
+        return grown(process, before, answer, status)
 
 
 def grown_sending(attnd, weights):
@@ -51,11 +52,19 @@ def grown_sending(attnd, weights):
         return grown(process, before, answer), len(answer.body)
 
 
+def received(x):
+    """Name, target, body and status of each."""
+    plain, v2 = "/v1/attention?model=plain", "/v2/models/plain/infer"
+    yield "9 digits", plain, bodies.as_json(x, 9, plan=True), 200
+    yield "17 digits", plain, bodies.as_json(x, 17, plan=True), 200
+    yield "base64", plain, bodies.as_base64(x, plan=True), 200
+    yield "under /v2", v2, bodies.as_v2(x, layer=1), 404
+
+
 def measure_memory(attnd, weights, targets):
     x = bodies.Tensor.made_up(*RECEIVED)
-    for name, body in (("9 digits", bodies.as_json(x, 9, plan=True)), ("17 digits", bodies.as_json(x, 17, plan=True)),
-                       ("base64", bodies.as_base64(x, plan=True))):
-        took = grown_receiving(attnd, body)
+    for name, target, body, status in received(x):
+        took = grown_receiving(attnd, target, body, status)
         targets.add(f"memory while {len(body) / 1e6:.0f} MB of JSON arrive, {name}", (took - MIB) / x.size_in_bytes,
                     "× tensor, + 1 MiB", at_most=1.3, bytes=took, tensor_bytes=x.size_in_bytes)
     took, size = grown_sending(attnd, weights)

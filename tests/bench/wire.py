@@ -35,7 +35,7 @@ def measure_wire(attnd, quick):
         large, small = weights_of(attnd, folder, 768), weights_of(attnd, folder, 384)
         measure_numbers(attnd, large, targets, folder)
         measure_large(attnd, large, workers, turns, targets)
-        measure_livez(attnd, targets, folder, turns, seconds)
+        measure_livez(attnd, targets, folder)
         measure_small(attnd, small, workers, targets, folder, turns, seconds)
         measure_memory(attnd, small, targets)
         measure_starts(attnd, targets, folder, quick)
