@@ -81,22 +81,28 @@ attn_matrix attn_block_q(const attn_block *block, size_t head) {
                 head * block->plan->head_dim);
 }
 
-attn_matrix attn_block_k(const attn_block *block, size_t head) {
+static attn_matrix own_k(const attn_block *block, size_t head) {
     return from(attn_run_k(block->run), block->place->key_row, kv_head(block, head) * block->plan->head_dim);
 }
 
-attn_matrix attn_block_v(const attn_block *block, size_t head) {
+static attn_matrix own_v(const attn_block *block, size_t head) {
     return from(attn_run_v(block->run), block->place->key_row, kv_head(block, head) * block->plan->value_dim);
 }
 
-attn_matrix attn_block_extra_k(const attn_block *block, size_t head) {
+static attn_matrix extra_k(const attn_block *block, size_t head) {
     size_t dim = block->plan->head_dim;
     return (attn_matrix){block->layer->extra_k + kv_head(block, head) * dim, block->layer->kv_heads * dim};
 }
 
-attn_matrix attn_block_extra_v(const attn_block *block, size_t head) {
+static attn_matrix extra_v(const attn_block *block, size_t head) {
     size_t dim = block->plan->value_dim;
     return (attn_matrix){block->layer->extra_v + kv_head(block, head) * dim, block->layer->kv_heads * dim};
+}
+
+attn_key_tile attn_block_key_tile(const attn_block *block, size_t head, attn_span keys, bool is_extra) {
+    attn_matrix k = is_extra ? extra_k(block, head) : own_k(block, head);
+    attn_matrix v = is_extra ? extra_v(block, head) : own_v(block, head);
+    return (attn_key_tile){keys, is_extra, from(k, keys.begin, 0), from(v, keys.begin, 0)};
 }
 
 float *attn_block_context(const attn_block *block, size_t head, size_t *stride) {
@@ -106,45 +112,68 @@ float *attn_block_context(const attn_block *block, size_t head, size_t *stride) 
            (block->place->query_row + block->rows.begin) * *stride + head * dim;
 }
 
-/* The same for rows enough to pack the keys for them. */
-static void packed_scores(const attn_panel_kernels *kernels, size_t rows, size_t dim, float scale,
-                          attn_matrix q, attn_matrix k, size_t count, float *scores, size_t scores_stride) {
+static size_t count_of(attn_span span) {
+    return span.end - span.begin;
+}
+
+/* The rows of the block that causal order and window let see any of some keys. Both ends of what a row sees grow with the
+ * row. */
+static attn_span rows_that_see(const attn_block *block, attn_span keys) {
+    attn_span rows = block->rows;
+    while (rows.begin < rows.end && attn_row_keys(block->plan, block->sequence, rows.begin).end <= keys.begin)
+        rows.begin++;
+    while (rows.begin < rows.end &&
+           attn_row_keys(block->plan, block->sequence, rows.end - 1).begin >= keys.end)
+        rows.end--;
+    return rows;
+}
+
+/* scores of some rows, for keys that are packed part by part. */
+static void packed_scores(const attn_block *block, attn_matrix q, const attn_key_tile *tile, float *scores,
+                          size_t scores_stride) {
+    const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
+    size_t dim = block->plan->head_dim, count = count_of(tile->keys);
     attn_panel panel;
     const float *keys[ATTN_PANEL_ROWS];
-    for (size_t j = 0; j < count; j += ATTN_PANEL_ROWS) {
-        size_t packed = count - j < ATTN_PANEL_ROWS ? count - j : ATTN_PANEL_ROWS;
+    for (size_t j = 0, packed; j < count; j += packed) {
+        packed = count - j < ATTN_PANEL_ROWS ? count - j : ATTN_PANEL_ROWS;
         for (size_t i = 0; i < packed; i++)
-            keys[i] = k.data + (j + i) * k.stride;
-        for (size_t t = 0; t < dim; t += ATTN_PANEL_DEPTH) {
-            size_t depth = dim - t < ATTN_PANEL_DEPTH ? dim - t : ATTN_PANEL_DEPTH;
+            keys[i] = tile->k.data + (j + i) * tile->k.stride;
+        size_t first = tile->keys.begin + j;
+        attn_span rows =
+            tile->is_extra ? block->rows : rows_that_see(block, (attn_span){first, first + packed});
+        size_t skipped = rows.begin - block->rows.begin;
+        for (size_t t = 0, depth; t < dim && count_of(rows) > 0; t += depth) {
+            depth = dim - t < ATTN_PANEL_DEPTH ? dim - t : ATTN_PANEL_DEPTH;
             kernels->pack(packed, t, depth, keys, &panel);
-            kernels->rows(&panel, rows, q.data + t, q.stride, scale, t > 0, scores + j, scores_stride);
+            kernels->rows(&panel, count_of(rows), q.data + skipped * q.stride + t, q.stride,
+                          block->request->scale, t > 0, scores + skipped * scores_stride + j, scores_stride);
         }
     }
 }
 
-static void few_scores(size_t rows, size_t dim, float scale, attn_matrix q, attn_matrix k, size_t count,
-                       float *scores, size_t scores_stride) {
+static void few_scores(const attn_block *block, attn_matrix q, const attn_key_tile *tile, float *scores,
+                       size_t scores_stride) {
+    size_t rows = count_of(block->rows);
     const float *x[ATTN_FEW_QUERIES];
     float *y[ATTN_FEW_QUERIES];
     for (size_t i = 0; i < rows; i++) {
         x[i] = q.data + i * q.stride;
         y[i] = scores + i * scores_stride;
     }
-    attn_few_kernels_in_use()->dots(rows, count, dim, scale, x, k.data, k.stride, y);
+    attn_few_kernels_in_use()->dots(rows, count_of(tile->keys), block->plan->head_dim, block->request->scale,
+                                    x, tile->k.data, tile->k.stride, y);
 }
 
-void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
+void attn_block_scores(const attn_block *block, attn_matrix q, const attn_key_tile *tile, float *scores,
                        size_t scores_stride) {
-    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->head_dim;
-    float scale = block->request->scale;
-    const attn_panel_kernels *panels = attn_panel_kernels_in_use();
-    if (rows <= ATTN_FEW_QUERIES)
-        few_scores(rows, dim, scale, q, k, count, scores, scores_stride);
-    else if (panels)
-        packed_scores(panels, rows, dim, scale, q, k, count, scores, scores_stride);
+    if (count_of(block->rows) <= ATTN_FEW_QUERIES)
+        few_scores(block, q, tile, scores, scores_stride);
+    else if (attn_panel_kernels_in_use())
+        packed_scores(block, q, tile, scores, scores_stride);
     else
-        attn_gemm(true, rows, count, dim, scale, q.data, q.stride, k.data, k.stride, 0, scores,
+        attn_gemm(true, count_of(block->rows), count_of(tile->keys), block->plan->head_dim,
+                  block->request->scale, q.data, q.stride, tile->k.data, tile->k.stride, 0, scores,
                   scores_stride);
 }
 
@@ -159,27 +188,54 @@ bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {
     return true;
 }
 
-void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,
+/* A blend of any number of weights: some values at a time, which stay in cache from one row to the next. */
+static void few_blend(size_t rows, attn_blend whole, bool adds) {
+    for (size_t j = 0; j < whole.count || (j == 0 && !adds); j += ATTN_ONLINE_KEYS) {
+        attn_blend part = whole;
+        part.count = whole.count - j < ATTN_ONLINE_KEYS ? whole.count - j : ATTN_ONLINE_KEYS;
+        part.weights += j;
+        part.v += j * whole.v_stride;
+        attn_few_kernels_in_use()->blend(rows, &part, adds || j > 0);
+    }
+}
+
+/* Rows that are blended at a time where they do not all see the same keys. */
+static size_t rows_at_once(const attn_block *block, const attn_key_tile *tile) {
+    enum { SOME_ROWS = 48 };
+    bool all_see =
+        tile->is_extra || (block->request->causal == ATTN_CAUSAL_OFF && block->request->window == 0);
+    return all_see ? count_of(block->rows) : SOME_ROWS;
+}
+
+/* The keys of a tile that causal order and window leave to some rows, counted from the tile's first. */
+static attn_span keys_of_rows(const attn_block *block, const attn_key_tile *tile, attn_span rows) {
+    attn_span keys = tile->keys;
+    if (!tile->is_extra) keys = both(keys, attn_block_keys(block->plan, block->sequence, rows));
+    return (attn_span){keys.begin - tile->keys.begin, keys.end - tile->keys.begin};
+}
+
+void attn_block_blend(const attn_block *block, attn_matrix weights, const attn_key_tile *tile, bool adds,
                       float *context, size_t context_stride) {
-    const attn_few_kernels *few = attn_few_kernels_in_use();
-    size_t rows = block->rows.end - block->rows.begin, dim = block->plan->value_dim;
-    if (rows > few->blend_rows) {
-        attn_gemm(false, rows, dim, count, 1, weights.data, weights.stride, v.data, v.stride, adds ? 1 : 0,
-                  context, context_stride);
+    size_t rows = count_of(block->rows), dim = block->plan->value_dim, step = rows_at_once(block, tile);
+    if (rows > attn_few_kernels_in_use()->blend_rows) {
+        attn_gemm(false, rows, dim, count_of(tile->keys), 1, weights.data, weights.stride, tile->v.data,
+                  tile->v.stride, adds ? 1 : 0, context, context_stride);
         return;
     }
-    /* Some values at a time, which stay in cache from one row to the next. */
-    for (size_t j = 0; j < count || (j == 0 && !adds); j += ATTN_ONLINE_KEYS) {
-        size_t rest = count - j;
-        attn_blend part = {.count = rest < ATTN_ONLINE_KEYS ? rest : ATTN_ONLINE_KEYS,
-                           .width = dim,
-                           .weights = weights.data + j,
-                           .weights_stride = weights.stride,
-                           .v = v.data + j * v.stride,
-                           .v_stride = v.stride,
-                           .y = context,
-                           .y_stride = context_stride};
-        few->blend(rows, &part, adds || j > 0);
+    for (size_t i = 0, some; i < rows; i += some) {
+        some = rows - i < step ? rows - i : step;
+        size_t first = block->rows.begin + i;
+        attn_span keys = keys_of_rows(block, tile, (attn_span){first, first + some});
+        few_blend(some,
+                  (attn_blend){.count = count_of(keys),
+                               .width = dim,
+                               .weights = weights.data + i * weights.stride + keys.begin,
+                               .weights_stride = weights.stride,
+                               .v = tile->v.data + keys.begin * tile->v.stride,
+                               .v_stride = tile->v.stride,
+                               .y = context + i * context_stride,
+                               .y_stride = context_stride},
+                  adds);
     }
 }
 

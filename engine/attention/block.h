@@ -27,24 +27,30 @@ attn_block attn_block_unsplit(attn_run *run, size_t sequence, size_t head, size_
 /* The keys that causal order, window and the padding at both ends leave to a query. */
 attn_span attn_block_row_keys(const attn_block *block, size_t row);
 
-/* A head's queries from the block's first row, its keys and its values from the sequence's first key, the
- * layer's own keys and values, and the block's context, which the caller writes. */
+/* Some keys of the sequence, or of the layer's own, which every row sees; k and v begin at the first of them. */
+typedef struct attn_key_tile {
+    attn_span keys;
+    bool is_extra;
+    attn_matrix k, v;
+} attn_key_tile;
+
+attn_key_tile attn_block_key_tile(const attn_block *block, size_t head, attn_span keys, bool is_extra);
+
+/* A head's queries from the block's first row, and the block's context, which the caller writes. */
 attn_matrix attn_block_q(const attn_block *block, size_t head);
-attn_matrix attn_block_k(const attn_block *block, size_t head);
-attn_matrix attn_block_v(const attn_block *block, size_t head);
-attn_matrix attn_block_extra_k(const attn_block *block, size_t head);
-attn_matrix attn_block_extra_v(const attn_block *block, size_t head);
 float *attn_block_context(const attn_block *block, size_t head, size_t *stride);
 
-/* scores (rows × count) = scale · q (rows × dk) · kᵀ (dk × count), for the rows of the block. */
-void attn_block_scores(const attn_block *block, attn_matrix q, attn_matrix k, size_t count, float *scores,
+/* scores (rows × keys) = scale · q (rows × dk) · kᵀ, for the rows of the block. What causal order or the window hides
+ * from a row may be left as it is. */
+void attn_block_scores(const attn_block *block, attn_matrix q, const attn_key_tile *tile, float *scores,
                        size_t scores_stride);
 
 /* Whether no row of the block can see any of these keys of the sequence: they need not be computed. */
 bool attn_block_hides(const attn_block *block, size_t head, attn_span keys);
 
-/* context (rows × dv) (+)= weights (rows × count) · v (count × dv), for the rows of the block. */
-void attn_block_blend(const attn_block *block, attn_matrix weights, size_t count, attn_matrix v, bool adds,
+/* context (rows × dv) (+)= weights (rows × keys) · v, for the rows of the block. Weights of what causal order or the
+ * window hides from a row must be 0. */
+void attn_block_blend(const attn_block *block, attn_matrix weights, const attn_key_tile *tile, bool adds,
                       float *context, size_t context_stride);
 
 /* context[0..dv) += weights · v over weights that are not 0: what masked keys hold, infinities too, takes no

@@ -46,13 +46,6 @@ typedef struct split_row {
 
 enum { SPLIT_ROW_FLOATS = sizeof(split_row) / sizeof(float) };
 
-/* Some keys of the sequence, or of the layer's own, which every row sees. */
-typedef struct key_tile {
-    attn_span keys;
-    bool is_extra;
-    attn_matrix k, v; /* from the tile's first key */
-} key_tile;
-
 static size_t min_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
@@ -91,37 +84,24 @@ static size_t count_tiles(const online *o) {
     return tiles_of(b->keys.end - b->keys.begin) + (b->has_extra ? tiles_of(b->layer->extra_keys) : 0);
 }
 
-static attn_matrix from_row(attn_matrix matrix, size_t row) {
-    return (attn_matrix){matrix.data + row * matrix.stride, matrix.stride};
-}
-
-static key_tile tile_at(const online *o, size_t index) {
+static attn_key_tile tile_at(const online *o, size_t index) {
     const attn_block *b = &o->block;
     size_t own = tiles_of(b->keys.end - b->keys.begin);
-    key_tile tile = {.is_extra = index >= own};
-    size_t end = tile.is_extra ? b->layer->extra_keys : b->keys.end;
-    tile.keys.begin =
-        tile.is_extra ? (index - own) * ATTN_ONLINE_KEYS : b->keys.begin + index * ATTN_ONLINE_KEYS;
-    tile.keys.end = min_of(end, tile.keys.begin + ATTN_ONLINE_KEYS);
-    tile.k = tile.is_extra ? attn_block_extra_k(b, o->head) : attn_block_k(b, o->head);
-    tile.v = tile.is_extra ? attn_block_extra_v(b, o->head) : attn_block_v(b, o->head);
-    tile.k = from_row(tile.k, tile.keys.begin);
-    tile.v = from_row(tile.v, tile.keys.begin);
-    return tile;
+    bool is_extra = index >= own;
+    size_t end = is_extra ? b->layer->extra_keys : b->keys.end;
+    attn_span keys = {.begin = is_extra ? (index - own) * ATTN_ONLINE_KEYS
+                                        : b->keys.begin + index * ATTN_ONLINE_KEYS};
+    keys.end = min_of(end, keys.begin + ATTN_ONLINE_KEYS);
+    return attn_block_key_tile(b, o->head, keys, is_extra);
 }
 
 /* Whether nothing of a tile needs to be computed. */
-static bool is_hidden(const online *o, const key_tile *t) {
+static bool is_hidden(const online *o, const attn_key_tile *t) {
     return !t->is_extra && attn_block_hides(&o->block, o->head, t->keys);
 }
 
-/* scores (rows × keys) = scale · q (rows × dk) · kᵀ */
-static void compute_scores(const online *o, const key_tile *t) {
-    attn_block_scores(&o->block, o->q, t->k, t->keys.end - t->keys.begin, o->scores, o->scores_stride);
-}
-
 /* The keys of a tile in a row's reach, counted from the tile's first. */
-static attn_span reach(const online *o, const key_tile *t, size_t i) {
+static attn_span reach(const online *o, const attn_key_tile *t, size_t i) {
     size_t count = t->keys.end - t->keys.begin;
     if (t->is_extra) return (attn_span){0, count};
     attn_span keys = attn_block_row_keys(&o->block, o->block.rows.begin + i);
@@ -131,7 +111,7 @@ static attn_span reach(const online *o, const key_tile *t, size_t i) {
 }
 
 /* Masks the scores in a row's reach and makes the others weights of 0. Returns how many keys the row sees. */
-static size_t mask_row(const online *o, const key_tile *t, size_t i, attn_span seen) {
+static size_t mask_row(const online *o, const attn_key_tile *t, size_t i, attn_span seen) {
     float *scores = o->scores + i * o->scores_stride;
     size_t count = t->keys.end - t->keys.begin;
     memset(scores, 0, seen.begin * sizeof *scores);
@@ -170,8 +150,8 @@ static void begin_pass(online *o) {
 }
 
 /* Scores of one tile, masked and learnt; the context so far shrinks where it must. */
-static void learn_tile(online *o, const key_tile *t) {
-    compute_scores(o, t);
+static void learn_tile(online *o, const attn_key_tile *t) {
+    attn_block_scores(&o->block, o->q, t, o->scores, o->scores_stride);
     for (size_t i = 0; i < o->rows; i++) {
         attn_span seen = reach(o, t, i);
         o->allowed[i] += mask_row(o, t, i, seen);
@@ -202,11 +182,11 @@ static void sum_up(online *o) {
     begin_pass(o);
     bool adds = false; /* the context holds something */
     for (size_t index = 0; index < count_tiles(o); index++) {
-        key_tile tile = tile_at(o, index);
+        attn_key_tile tile = tile_at(o, index);
         if (is_hidden(o, &tile)) continue;
         learn_tile(o, &tile);
-        attn_block_blend(&o->block, (attn_matrix){o->scores, o->scores_stride},
-                         tile.keys.end - tile.keys.begin, tile.v, adds, o->context, o->context_stride);
+        attn_block_blend(&o->block, (attn_matrix){o->scores, o->scores_stride}, &tile, adds, o->context,
+                         o->context_stride);
         adds = true;
     }
     if (!adds) clear_context(o);
@@ -265,8 +245,8 @@ static bool merge_splits(online *o) {
 }
 
 /* The final weights of one tile, and what they add to the context. */
-static void weigh_tile(const online *o, const key_tile *t) {
-    compute_scores(o, t);
+static void weigh_tile(const online *o, const attn_key_tile *t) {
+    attn_block_scores(&o->block, o->q, t, o->scores, o->scores_stride);
     for (size_t i = 0; i < o->rows; i++) {
         attn_span seen = reach(o, t, i);
         if (mask_row(o, t, i, seen) == 0) continue;
@@ -281,12 +261,12 @@ static void weigh_tile(const online *o, const key_tile *t) {
 static void run_carefully(online *o) {
     begin_pass(o);
     for (size_t index = 0; index < count_tiles(o); index++) {
-        key_tile tile = tile_at(o, index);
+        attn_key_tile tile = tile_at(o, index);
         if (!is_hidden(o, &tile)) learn_tile(o, &tile);
     }
     clear_context(o);
     for (size_t index = 0; index < count_tiles(o); index++) {
-        key_tile tile = tile_at(o, index);
+        attn_key_tile tile = tile_at(o, index);
         if (!is_hidden(o, &tile)) weigh_tile(o, &tile);
     }
 }

@@ -16,6 +16,7 @@ enum {
     STRIP = 2 * LANES,
     BLOCK = 14, /* rows of a block, at most */
     THIRDS = (BLOCK + 2) / 3,
+    PIECE = 256, /* of the depth, summed up by itself */
 };
 
 /* What one block works on. */
@@ -71,19 +72,18 @@ AVX512_INLINE void transpose(__m512 m[LANES]) {
     }
 }
 
-/* sums[i · vectors + v] = Σ a[i·lda + t] · strip[t], for all lanes of the strip's register v. `rows` and `vectors` are
- * constants wherever this is called. */
-AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums) {
-    const float *strip = b->strip, *a[THIRDS];
+/* sums[i · vectors + v] = Σ a[i·lda + t] · strip[t] for t from `from` up to `to`, for all lanes of the strip's register v. */
+AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size_t to, __m512 *sums) {
+    const float *strip = b->strip + from * (size_t)(vectors * LANES), *a[THIRDS];
     size_t lda = b->lda;
     /* Three rows are within reach of one address: five addresses instead of fourteen. */
 #pragma GCC unroll 5
     for (size_t k = 0; k < THIRDS; k++)
-        a[k] = b->a + 3 * k * lda;
+        a[k] = b->a + 3 * k * lda + from;
 #pragma GCC unroll 28
     for (int i = 0; i < rows * vectors; i++)
         sums[i] = _mm512_setzero_ps();
-    for (size_t t = 0; t < b->depth; t++) {
+    for (size_t t = from; t < to; t++) {
         __m512 lanes[2];
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++)
@@ -99,6 +99,24 @@ AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums)
 #pragma GCC unroll 5
         for (int k = 0; k < THIRDS; k++)
             a[k]++;
+    }
+}
+
+/* The same over the whole depth, in pieces: many short sums round less than a long one. `rows` and `vectors` are
+ * constants wherever this is called. */
+AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums) {
+    __m512 before[2 * BLOCK];
+    size_t end = b->depth < PIECE ? b->depth : PIECE;
+    walk(rows, vectors, b, 0, end, sums);
+    for (size_t at = end; at < b->depth; at = end) {
+        end = b->depth - at < PIECE ? b->depth : at + PIECE;
+#pragma GCC unroll 28
+        for (int i = 0; i < rows * vectors; i++)
+            before[i] = sums[i];
+        walk(rows, vectors, b, at, end, sums);
+#pragma GCC unroll 28
+        for (int i = 0; i < rows * vectors; i++)
+            sums[i] = _mm512_add_ps(before[i], sums[i]);
     }
 }
 

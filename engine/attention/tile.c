@@ -108,18 +108,22 @@ static attn_span next_keys(const row_block *b, size_t head, size_t from) {
     return keys;
 }
 
+static attn_span extra_keys(const row_block *b) {
+    return (attn_span){0, b->at.layer->extra_keys};
+}
+
 /* scores (r × w) = scale · q (r × dk) · kᵀ, for the keys in reach and the layer's own. What no row sees stays as it is
  * and is masked later. */
 static void compute_scores(const row_block *b, const head_rows *h) {
-    attn_matrix q = attn_block_q(&b->at, h->head), k = attn_block_k(&b->at, h->head);
+    attn_matrix q = attn_block_q(&b->at, h->head);
     for (attn_span keys = next_keys(b, h->head, b->at.keys.begin); keys.begin < keys.end;
          keys = next_keys(b, h->head, keys.end)) {
-        attn_matrix from = {k.data + keys.begin * k.stride, k.stride};
-        attn_block_scores(&b->at, q, from, keys.end - keys.begin, h->weights + keys.begin, b->width);
+        attn_key_tile tile = attn_block_key_tile(&b->at, h->head, keys, false);
+        attn_block_scores(&b->at, q, &tile, h->weights + keys.begin, b->width);
     }
-    if (b->at.layer->extra_keys > 0)
-        attn_block_scores(&b->at, q, attn_block_extra_k(&b->at, h->head), b->at.layer->extra_keys,
-                          h->weights + b->at.sequence->keys, b->width);
+    if (b->at.layer->extra_keys == 0) return;
+    attn_key_tile extra = attn_block_key_tile(&b->at, h->head, extra_keys(b), true);
+    attn_block_scores(&b->at, q, &extra, h->weights + b->at.sequence->keys, b->width);
 }
 
 static void fill(float *row, size_t begin, size_t end, float value) {
@@ -208,15 +212,15 @@ static void finish_row(row_block *b, const head_rows *h, size_t row) {
 static void add_values(const row_block *b, const head_rows *h, attn_span keys, float *context, size_t stride,
                        bool adds) {
     size_t dim = b->at.plan->value_dim, rows = b->at.rows.end - b->at.rows.begin;
-    attn_matrix v = attn_block_v(&b->at, h->head), weights = {h->weights + keys.begin, b->width};
-    v.data += keys.begin * v.stride;
+    attn_matrix weights = {h->weights + keys.begin, b->width};
+    attn_key_tile tile = attn_block_key_tile(&b->at, h->head, keys, false);
     if (!atomic_load_explicit(&b->at.run->values_not_finite, memory_order_relaxed)) {
-        attn_block_blend(&b->at, weights, keys.end - keys.begin, v, adds, context, stride);
+        attn_block_blend(&b->at, weights, &tile, adds, context, stride);
         return;
     }
     for (size_t i = 0; i < rows; i++) {
         if (!adds) memset(context + i * stride, 0, dim * sizeof *context);
-        attn_block_add_values(&b->at, weights.data + i * b->width, keys.end - keys.begin, v,
+        attn_block_add_values(&b->at, weights.data + i * b->width, keys.end - keys.begin, tile.v,
                               context + i * stride);
     }
 }
@@ -231,10 +235,11 @@ static void compute_context(row_block *b, const head_rows *h) {
         add_values(b, h, keys, context, stride, adds);
         adds = true;
     }
-    size_t extra = b->at.layer->extra_keys;
-    if (extra > 0)
-        attn_block_blend(&b->at, (attn_matrix){h->weights + b->at.sequence->keys, b->width}, extra,
-                         attn_block_extra_v(&b->at, h->head), true, context, stride);
+    if (b->at.layer->extra_keys > 0) {
+        attn_key_tile extra = attn_block_key_tile(&b->at, h->head, extra_keys(b), true);
+        attn_block_blend(&b->at, (attn_matrix){h->weights + b->at.sequence->keys, b->width}, &extra, true,
+                         context, stride);
+    }
     if (b->at.layer->wo) return; /* the output projection looks at what comes of it */
     for (size_t i = 0; i < count; i++)
         if (attn_count_not_finite(context + i * stride, dim) > 0) b->finite = false;
