@@ -133,15 +133,9 @@ AVX2_INLINE void dots_block(int rows, int columns, const block *b) {
 AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
     __m256 sums[STRIP_ROWS * STRIP], v[STRIP];
     __m256i lanes = first_lanes(is_cut ? s->width : 0);
-#pragma GCC unroll 6
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 4
-        for (int k = 0; k < vectors; k++) {
-            const float *from = s->y + (size_t)i * s->y_stride + k * LANES;
-            sums[i * vectors + k] = !s->adds ? _mm256_setzero_ps()
-                                    : is_cut ? load_first(from, lanes)
-                                             : _mm256_loadu_ps(from);
-        }
+#pragma GCC unroll 24
+    for (int i = 0; i < rows * vectors; i++)
+        sums[i] = _mm256_setzero_ps();
     for (size_t j = 0; j < s->count; j++) {
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
@@ -161,10 +155,15 @@ AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s)
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
             float *to = s->y + (size_t)i * s->y_stride + k * LANES;
+            /* Added at the end: short sums round less than one over all parts. */
+            __m256 before = !s->adds ? _mm256_setzero_ps()
+                            : is_cut ? load_first(to, lanes)
+                                     : _mm256_loadu_ps(to);
+            __m256 sum = _mm256_add_ps(before, sums[i * vectors + k]);
             if (is_cut)
-                store_first(to, lanes, sums[i * vectors + k]);
+                store_first(to, lanes, sum);
             else
-                _mm256_storeu_ps(to, sums[i * vectors + k]);
+                _mm256_storeu_ps(to, sum);
         }
 }
 

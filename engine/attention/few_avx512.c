@@ -137,15 +137,9 @@ AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
 AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
     __m512 sums[STRIP_ROWS * STRIP], v[STRIP];
     __mmask16 lanes = first_lanes(is_cut ? s->width : 0);
-#pragma GCC unroll 6
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 4
-        for (int k = 0; k < vectors; k++) {
-            const float *from = s->y + (size_t)i * s->y_stride + k * LANES;
-            sums[i * vectors + k] = !s->adds ? _mm512_setzero_ps()
-                                    : is_cut ? load_first(from, lanes)
-                                             : _mm512_loadu_ps(from);
-        }
+#pragma GCC unroll 24
+    for (int i = 0; i < rows * vectors; i++)
+        sums[i] = _mm512_setzero_ps();
     for (size_t j = 0; j < s->count; j++) {
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
@@ -165,10 +159,15 @@ AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
             float *to = s->y + (size_t)i * s->y_stride + k * LANES;
+            /* Added at the end: short sums round less than one over all parts. */
+            __m512 before = !s->adds ? _mm512_setzero_ps()
+                            : is_cut ? load_first(to, lanes)
+                                     : _mm512_loadu_ps(to);
+            __m512 sum = _mm512_add_ps(before, sums[i * vectors + k]);
             if (is_cut)
-                store_first(to, lanes, sums[i * vectors + k]);
+                store_first(to, lanes, sum);
             else
-                _mm512_storeu_ps(to, sums[i * vectors + k]);
+                _mm512_storeu_ps(to, sum);
         }
 }
 

@@ -25,15 +25,21 @@ static void dots(size_t rows, size_t columns, size_t depth, float alpha, const f
             y[i][j] = alpha * dot(depth, x[i], w + j * ldw);
 }
 
+/* Columns of one row, at most LANES. */
+static void blend_lanes(size_t width, const attn_blend *b, size_t row, size_t column, bool adds) {
+    float lanes[LANES] = {0}, *y = b->y + row * b->y_stride + column;
+    for (size_t j = 0; j < b->count; j++)
+        for (size_t lane = 0; lane < width; lane++)
+            lanes[lane] += b->weights[row * b->weights_stride + j] * b->v[j * b->v_stride + column + lane];
+    /* Added at the end: short sums round less than one over all parts. */
+    for (size_t lane = 0; lane < width; lane++)
+        y[lane] = adds ? y[lane] + lanes[lane] : lanes[lane];
+}
+
 static void blend(size_t rows, const attn_blend *b, bool adds) {
-    for (size_t i = 0; i < rows; i++) {
-        float *y = b->y + i * b->y_stride;
-        for (size_t c = 0; c < b->width && !adds; c++)
-            y[c] = 0;
-        for (size_t j = 0; j < b->count; j++)
-            for (size_t c = 0; c < b->width; c++)
-                y[c] += b->weights[i * b->weights_stride + j] * b->v[j * b->v_stride + c];
-    }
+    for (size_t i = 0; i < rows; i++)
+        for (size_t c = 0; c < b->width; c += LANES)
+            blend_lanes(b->width - c < LANES ? b->width - c : LANES, b, i, c, adds);
 }
 
 const attn_few_kernels ATTN_FEW_PLAIN = {LINEAR_ROWS, BLEND_ROWS, dots, blend};

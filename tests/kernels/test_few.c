@@ -136,6 +136,25 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
 }
 END_TEST
 
+/* A long row comes in parts; one sum over all of them would be off by more than is promised. */
+START_TEST(parts_of_a_blend_round_less_than_one_sum) {
+    attn_vectors vectors;
+    if (!kernels_width(_i, &vectors)) return;
+    enum { PARTS = 64, COUNT = 512, WIDTH = 21 };
+    static float weights[COUNT], v[COUNT * WIDTH];
+    float y[WIDTH];
+    for (size_t i = 0; i < COUNT; i++)
+        weights[i] = 1.0F / (PARTS * COUNT);
+    for (size_t i = 0; i < COUNT * WIDTH; i++)
+        v[i] = 0.7F;
+    const attn_blend part = {COUNT, WIDTH, weights, COUNT, v, WIDTH, y, WIDTH};
+    for (size_t i = 0; i < PARTS; i++)
+        attn_few_kernels_of(vectors)->blend(1, &part, i > 0);
+    for (size_t c = 0; c < WIDTH; c++)
+        ck_assert_double_eq_tol((double)y[c], (double)0.7F, 5e-6);
+}
+END_TEST
+
 START_TEST(nothing_is_done_for_no_rows) {
     attn_vectors vectors;
     if (!kernels_width(_i, &vectors)) return;
@@ -196,6 +215,7 @@ ATTND_SUITE(few_kernels) {
     } else {
         tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_VECTORS_COUNT);
         tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, parts_of_a_blend_round_less_than_one_sum, 0, ATTN_VECTORS_COUNT);
         tcase_add_loop_test(cases, nothing_is_done_for_no_rows, 0, ATTN_VECTORS_COUNT);
     }
     suite_add_tcase(suite, cases);
