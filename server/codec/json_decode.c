@@ -146,8 +146,10 @@ static bool feed(srv_decoder *decoder, const char *piece, size_t size, srv_probl
 static void read_ask(json_decoder *decoder, const srv_source *source, json_t *root, srv_ask *ask) {
     srv_capture *captures = decoder->scan.captures;
     srv_problem query_problem = {0};
-    for (size_t i = 0; i < SRV_CAPTURES; i++)
+    for (size_t i = 0; i < SRV_CAPTURES; i++) {
+        srv_json_tensors_narrow(json_object_get(root, srv_captured_fields[i].name), captures + i);
         srv_buffer_fit(&captures[i].nest.elements, &decoder->base.share);
+    }
     ask->storage->query = srv_json_query(source, &query_problem);
     ask->storage->captures = captures;
     ask->storage->share = &decoder->base.share;

@@ -41,9 +41,14 @@ typedef struct srv_json_data {
     size_t padding;    /* of them, at the end: 0 … 2 */
     size_t unsound;    /* the first character that is not what base64 has there; SIZE_MAX: none */
     size_t too_large;  /* the first element of a double beyond float32; SIZE_MAX: none */
-    attn_dtype dtype;  /* of the elements as they lie here: F32 where they were converted */
+    bool is_wide;      /* f64 that lies here as it came: to be narrowed (json_narrow.c) */
     bool was_converted;
 } srv_json_data;
+
+/* Converts `count` elements, behind the first `before` of the part, from a dtype to float32, and notes what that does not
+ * hold. */
+void srv_json_data_convert(srv_json_data *part, attn_dtype dtype, const void *from, size_t before,
+                           size_t count, float *to);
 
 typedef struct srv_capture {
     srv_nest nest;   /* its elements are those of the parts as well */

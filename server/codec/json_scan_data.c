@@ -1,7 +1,7 @@
 /* base64 in a "data" member (json_scan.h): decoded as it comes, behind the elements that its field has already. What is
  * not base64 ends the decoding, and is told by its place when the tensor is read; what no string has breaks the text.
  *
- * Elements of another type than float32 are converted at once where "dtype" stood before "data". */
+ * Elements of another type than float32 are converted at once where "dtype" stood before "data", else at the end. */
 #include "json_scan.h"
 
 #include <math.h>
@@ -60,18 +60,25 @@ bool srv_scan_data_begin(srv_scan *scan, srv_problem *problem) {
     return srv_scan_add(scan, number, (size_t)length, problem);
 }
 
+void srv_json_data_convert(srv_json_data *part, attn_dtype dtype, const void *from, size_t before,
+                           size_t count, float *to) {
+    attn_dtype_to_f32(dtype, from, count, to);
+    for (size_t i = 0; dtype == ATTN_F64 && i < count; i++) {
+        double value;
+        memcpy(&value, (const char *)from + i * sizeof value, sizeof value); /* float32 has lost it */
+        if (isfinite(to[i]) || part->too_large != SIZE_MAX || !isfinite(value)) continue;
+        part->too_large = before + i;
+    }
+    part->was_converted = true;
+}
+
 static bool add_converted(srv_scan *scan, const unsigned char *bytes, size_t size, srv_problem *problem) {
     srv_buffer *elements = &srv_scan_nest(scan)->elements;
     size_t width = attn_dtype_bits(scan->convert) / 8, count = size / width;
     if (!srv_buffer_reserve(elements, count * sizeof(float), scan->share, problem)) return false;
-    float *out = (float *)(void *)(elements->data + elements->size);
-    attn_dtype_to_f32(scan->convert, bytes, count, out);
-    for (size_t i = 0; scan->convert == ATTN_F64 && i < count; i++) {
-        double value;
-        memcpy(&value, bytes + i * width, sizeof value); /* float32 has lost it */
-        if (isfinite(out[i]) || scan->part.too_large != SIZE_MAX || !isfinite(value)) continue;
-        scan->part.too_large = (elements->size - scan->part.first) / sizeof(float) + i;
-    }
+    srv_json_data_convert(&scan->part, scan->convert, bytes,
+                          (elements->size - scan->part.first) / sizeof(float), count,
+                          (float *)(void *)(elements->data + elements->size));
     elements->size += count * sizeof(float);
     return true;
 }

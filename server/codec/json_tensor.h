@@ -12,6 +12,10 @@ typedef struct srv_json_tensors {
     const srv_capture *capture;
 } srv_json_tensors;
 
+/* The body is over, and no element has been looked at: those of f64 whose dtype came behind their data, which lie here as
+ * they came, become float32, and the capture takes half. */
+void srv_json_tensors_narrow(const json_t *value, srv_capture *capture);
+
 /* One object, or a list whose first element is one. False where it is something else, such as nested lists. `from`
  * must stay for as long as *out is used. */
 bool srv_json_tensors_of(const srv_json_tensors *from, srv_tensors *out);

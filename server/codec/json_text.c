@@ -36,7 +36,8 @@ static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_probl
 
 /* What Jansson has not been given yet. */
 typedef struct rest {
-    const char *at, *end;
+    const char *at;
+    size_t size;
     const attn_job *job;
 } rest;
 
@@ -47,18 +48,18 @@ static bool is_unwanted(const attn_job *job) {
 /* The next piece, or the end, which comes early where nobody waits for it any more. */
 static size_t give_piece(void *to, size_t room, void *context) {
     rest *left = context;
-    size_t size = (size_t)(left->end - left->at);
-    if (is_unwanted(left->job)) return 0;
-    if (size > room) size = room;
+    size_t size = left->size < room ? left->size : room;
+    if (size == 0 || is_unwanted(left->job)) return 0;
     memcpy(to, left->at, size);
     left->at += size;
+    left->size -= size;
     return size;
 }
 
 /* `memory`: what the text may become, which is held for it. */
 static json_t *read_tree(const srv_scan *scan, const attn_job *job, size_t memory, srv_problem *problem) {
     json_error_t error = {0};
-    rest left = {scan->text.data, scan->text.data + scan->text.size, job};
+    rest left = {scan->text.data, scan->text.size, job};
     srv_json_memory_begin(memory);
     /* Integers as doubles: one may lie beyond 64 bits. */
     json_t *root = json_load_callback(

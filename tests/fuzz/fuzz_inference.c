@@ -15,7 +15,8 @@ static service demo;
 
 static void judge_problem(const srv_problem *problem) {
     int status = srv_problem_status(problem);
-    FUZZ_PROMISE(status == 400 || status == 404 || status == 413 || status == 422 || status == 501);
+    FUZZ_PROMISE(status == 400 || status == 404 || status == 413 || status == 422 || status == 501 ||
+                 status == 504); /* the body's own `timeout` */
     FUZZ_PROMISE(problem->detail[0] != '\0');
 }
 

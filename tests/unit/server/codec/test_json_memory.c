@@ -106,6 +106,41 @@ START_TEST(receiving_takes_the_floats_and_a_quarter) {
 }
 END_TEST
 
+/* f64 whose dtype comes behind it takes twice its floats until the body is over, and then as much as them. */
+START_TEST(doubles_are_narrowed_at_the_end) {
+    static const float wanted[] = {1, 2, -6};
+    enum { GROUPS = 100000, MOST_BYTES = GROUPS * 80 };
+    static const char group[] = "AAAAAAAA8D8AAAAAAAAAQAAAAAAAABjA"; /* 1, 2, -6 */
+    char *body = malloc(MOST_BYTES), *at = body;
+    size_t lists = _i == 0 ? 1 : 2;
+    at += sprintf(at, "{\"model\":\"plain\",\"inputs\":%s", _i == 0 ? "" : "[");
+    for (size_t n = 0; n < lists; n++) {
+        at += sprintf(at, "%s{\"shape\":[%d,3],\"data\":\"", n == 0 ? "" : ",", GROUPS);
+        for (size_t i = 0; i < GROUPS; i++, at += sizeof group - 1)
+            memcpy(at, group, sizeof group - 1);
+        at += sprintf(at, "\",\"dtype\":\"f64\"}");
+    }
+    sprintf(at, "%s}", _i == 0 ? "" : "]");
+    const srv_source source = {0};
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_ask *ask = NULL;
+    srv_budget_init(&budget, SIZE_MAX);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    ck_assert(feed_copy(decoder, body, strlen(body), &problem));
+    size_t floats = lists * GROUPS * 3;
+    ck_assert_uint_ge(decoder->share.used, floats * sizeof(double));
+    ck_assert_msg(srv_decoder_end(decoder, &source, &ask, &problem), "%s", problem.detail);
+    ck_assert_msg(ask->problem.id == SRV_NO_PROBLEM, "%s", ask->problem.detail);
+    ck_assert_uint_le(decoder->share.used, floats * sizeof(float) + (64 << 10));
+    for (size_t i = 0; i < floats; i++)
+        ck_assert(ask->request.inputs[i] == wanted[i % 3]);
+    srv_budget_give(&budget, srv_decoder_close(decoder));
+    srv_ask_free(ask);
+    free(body);
+}
+END_TEST
+
 /* Tokens that may have to be compared take memory for that, which is held with them. */
 START_TEST(numbers_of_tokens_are_counted) {
     enum { TOKENS = 1000 };
@@ -141,6 +176,7 @@ ATTND_SUITE(json_memory) {
     tcase_add_test(tests, buffers_keep_their_bytes);
     tcase_add_test(tests, a_buffer_that_does_not_fit_is_as_it_was);
     tcase_add_loop_test(tests, receiving_takes_the_floats_and_a_quarter, 0, sizeof texts / sizeof *texts);
+    tcase_add_loop_test(tests, doubles_are_narrowed_at_the_end, 0, 2);
     tcase_add_test(tests, numbers_of_tokens_are_counted);
     suite_add_tcase(suite, tests);
     return suite;
