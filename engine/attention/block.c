@@ -36,7 +36,7 @@ static attn_block block_in(attn_run *run, size_t sequence, size_t worker) {
                         .sequence = &r->sequences[sequence],
                         .place = &run->places[sequence],
                         .splits = attn_key_splits(plan, &r->sequences[sequence]),
-                        .scratch = run->floats + plan->at_scratch + worker * plan->scratch_floats};
+                        .scratch = attn_run_floats(run, plan->at_scratch) + worker * plan->scratch_floats};
 }
 
 attn_block attn_block_of(attn_run *run, size_t tile, size_t worker) {
@@ -108,7 +108,7 @@ attn_key_tile attn_block_key_tile(const attn_block *block, size_t head, attn_spa
 float *attn_block_context(const attn_block *block, size_t head, size_t *stride) {
     size_t dim = block->plan->value_dim;
     *stride = block->layer->heads * dim;
-    return block->run->floats + block->plan->at_context +
+    return attn_run_floats(block->run, block->plan->at_context) +
            (block->place->query_row + block->rows.begin) * *stride + head * dim;
 }
 

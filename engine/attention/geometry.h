@@ -71,11 +71,11 @@ bool attn_linear_can_share(const attn_linear *linear);
  * the bits that it has alone. */
 void attn_linear_run_together(const attn_linear *const *linears, size_t count, size_t tile, bool *finite);
 
-/* The projections to q, k and (where needed) v; none for a parameter-free layer. `workspace` may be NULL,
+/* The projections to q, k and (where needed) v; none for a parameter-free layer. `run` may be NULL,
  * then x and y mean nothing. Returns how many there are. */
-size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linear out[ATTN_PROJECTIONS]);
+size_t attn_plan_projections(const attn_plan *plan, const attn_run *run, attn_linear out[ATTN_PROJECTIONS]);
 /* The output projection; false where there is none to do. */
-bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out);
+bool attn_plan_output(const attn_plan *plan, const attn_run *run, attn_linear *out);
 
 /* Floats of one worker's scratch memory: for whole rows of scores, of which the longest has `widest`, in
  * blocks of at most `rows`, and for tiles of scores. Sets *overflow when they do not fit. */

@@ -7,6 +7,7 @@
 #include "../tensor/finite.h"
 #include "few.h"
 #include "panel.h"
+#include "run.h"
 
 #include <stdint.h>
 
@@ -141,12 +142,12 @@ bool attn_linear_run(const attn_linear *linear, size_t tile) {
     return (attn_panel_kernels_in_use() ? run_packed : run_blas)(linear, rows, columns);
 }
 
-/* `workspace` + `at`, or nothing where only sizes are asked for. */
-static float *place(float *workspace, size_t at) {
-    return workspace && at != SIZE_MAX ? workspace + at : NULL;
+/* The floats at a place, or nothing where only sizes are asked for. */
+static float *place(const attn_run *run, size_t at) {
+    return run && at != SIZE_MAX ? attn_run_floats(run, at) : NULL;
 }
 
-size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linear out[ATTN_PROJECTIONS]) {
+size_t attn_plan_projections(const attn_plan *plan, const attn_run *run, attn_linear out[ATTN_PROJECTIONS]) {
     const attn_request *r = &plan->request;
     const attn_layer *layer = r->layer;
     if (attn_layer_is_parameter_free(layer)) return 0;
@@ -154,29 +155,25 @@ size_t attn_plan_projections(const attn_plan *plan, float *workspace, attn_linea
     size_t keys_out = layer->kv_heads * plan->head_dim, values_out = layer->kv_heads * plan->value_dim;
     out[ATTN_PROJECT_Q] =
         (attn_linear){plan->total_queries, r->d_model, layer->heads * plan->head_dim, r->inputs,
-                      layer->wq,           layer->bq,  place(workspace, plan->at_q)};
+                      layer->wq,           layer->bq,  place(run, plan->at_q)};
     out[ATTN_PROJECT_K] = (attn_linear){
-        plan->total_keys, r->d_key, keys_out, context, layer->wk, layer->bk, place(workspace, plan->at_k)};
+        plan->total_keys, r->d_key, keys_out, context, layer->wk, layer->bk, place(run, plan->at_k)};
     if (plan->at_v == SIZE_MAX) return ATTN_PROJECT_V;
-    out[ATTN_PROJECT_V] = (attn_linear){plan->total_keys,
-                                        r->d_value,
-                                        values_out,
-                                        r->values ? r->values : context,
-                                        layer->wv,
-                                        layer->bv,
-                                        place(workspace, plan->at_v)};
+    out[ATTN_PROJECT_V] = (attn_linear){
+        plan->total_keys,      r->d_value, values_out, r->values ? r->values : context, layer->wv, layer->bv,
+        place(run, plan->at_v)};
     return ATTN_PROJECTIONS;
 }
 
-bool attn_plan_output(const attn_plan *plan, float *workspace, attn_linear *out) {
+bool attn_plan_output(const attn_plan *plan, const attn_run *run, attn_linear *out) {
     const attn_layer *layer = plan->request.layer;
     if (!layer->wo || !(plan->request.want & ATTN_WANT_OUTPUTS)) return false;
     *out = (attn_linear){plan->total_queries,
                          layer->heads * plan->value_dim,
                          plan->d_out,
-                         place(workspace, plan->at_context),
+                         place(run, plan->at_context),
                          layer->wo,
                          layer->bo,
-                         place(workspace, plan->at_outputs)};
+                         place(run, plan->at_outputs)};
     return true;
 }

@@ -199,7 +199,7 @@ static bool run_fast(online *o) {
 
 static float *split_at(const online *o, size_t split) {
     const attn_block *b = &o->block;
-    return b->run->floats + b->plan->at_splits + b->place->splits +
+    return attn_run_floats(b->run, b->plan->at_splits) + b->place->splits +
            (o->head * b->splits + split) * floats_of_split(o->rows, b->plan->value_dim);
 }
 

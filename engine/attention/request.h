@@ -98,15 +98,15 @@ typedef struct attn_plan {
     size_t map_rows;          /* rows of the maps asked for, all sequences and heads together */
     size_t map_floats;        /* in those rows */
     size_t result_floats;     /* of everything asked for */
-    size_t kept_floats;       /* of the workspace, at its beginning: where the tensors of the result lie */
+    size_t kept_floats;       /* the first of them: where the tensors of the result lie */
     size_t statistic_heads;   /* whose statistics are wanted */
     size_t statistic_sums;    /* row blocks of such heads, over all sequences */
     size_t statistic_columns; /* columns of such heads' maps, likewise */
     size_t split_floats;      /* what keys that are split leave to be merged, over all sequences */
-    size_t bytes;             /* of the one allocation that attn_run_new makes, exactly */
+    size_t bytes;             /* of the memory that attn_run_new takes, exactly */
     double flops;             /* multiplications and additions of the products that are computed */
 
-    /* Where things lie in the workspace, in floats; SIZE_MAX: not there. */
+    /* Where things lie, in floats; SIZE_MAX: not there. */
     size_t at_q, at_k, at_v, at_context, at_outputs, at_maps, at_scores, at_scratch;
     size_t at_top_keys, at_top_rest, at_splits;
     size_t at_sums, at_mass, at_seen; /* statistics: sums of each head's row blocks; columns */
@@ -135,7 +135,7 @@ typedef struct attn_run attn_run;
  * value that was asked for is not finite (masked scores excepted). */
 typedef void attn_run_done(void *context, attn_run *run, attn_code code);
 
-/* Reserves the workspace: plan->bytes in one allocation, or in memory kept from a run before (workspaces.h). Nothing is
+/* Reserves plan->bytes of memory, kept from runs before where there is some (workspaces.h). Nothing is
  * allocated from here to the end of the run. Error: ATTN_NO_MEMORY. */
 attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error);
 
@@ -175,9 +175,8 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence);
  * none. */
 const int32_t *attn_run_top_keys(const attn_run *run, size_t sequence);
 
-/* Once done, and once statistics have been read: gives the memory of everything but the result's tensors back to the
- * system, as far as it makes whole pages. They are all that may be read from then on. Returns the bytes that the run
- * still takes. */
+/* Once done, and once statistics have been read: gives the memory of everything but the result's tensors back, for the
+ * next run. They are all that may be read from then on. Returns the bytes that the run still takes. */
 size_t attn_run_keep_tensors(attn_run *run);
 
 /* NULL is fine; not while it is submitted. */

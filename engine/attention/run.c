@@ -1,4 +1,4 @@
-/* A run: one allocation, four stages of tiles (projections, attention, merging of split keys, output projection), then
+/* A run: its memory, four stages of tiles (projections, attention, merging of split keys, output projection), then
  * its results as views. Any thread may make and read one; between submit and done it belongs to the pool. */
 #include "run.h"
 
@@ -11,7 +11,6 @@
 
 enum {
     LINE = ATTN_ALIGN_FLOATS * sizeof(float),
-    LEAST_RETURNED = 1 << 20, /* bytes worth a call of the system */
 };
 
 static size_t longest_queries(const attn_request *r) {
@@ -86,25 +85,39 @@ static void fill_tables(attn_run *run) {
 static void clear_columns(attn_run *run) {
     if (!(run->plan.request.want & ATTN_WANT_STATISTICS)) return;
     size_t columns = run->plan.statistic_columns;
-    memset(run->floats + run->plan.at_mass, 0, columns * sizeof(uint64_t));
-    memset(run->floats + run->plan.at_seen, 0, columns * sizeof(uint32_t));
+    memset(attn_run_floats(run, run->plan.at_mass), 0, columns * sizeof(uint64_t));
+    memset(attn_run_floats(run, run->plan.at_seen), 0, columns * sizeof(uint32_t));
 }
 
-attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error) {
-    attn_workspace workspace;
-    if (!attn_workspace_take(plan->bytes, &workspace))
-        return attn_error_set(error, ATTN_NO_MEMORY, "/inputs",
-                              "the system has no %zu bytes for this request", plan->bytes);
+/* Memory for a run that does not have any yet; the struct at its beginning is all zero. */
+static attn_run *take_memory(const attn_plan *plan) {
+    bool overflow = false; /* the plan has looked */
+    size_t before = attn_run_header_bytes(plan, &overflow), kept = before + plan->kept_floats * sizeof(float);
+    attn_workspace workspace, scratch = {0};
+    if (!attn_workspace_take(kept, &workspace)) return NULL;
+    if (plan->bytes > kept && !attn_workspace_take(plan->bytes - kept, &scratch)) {
+        attn_workspace_give(&workspace);
+        return NULL;
+    }
     attn_run *run = workspace.memory;
     memset(run, 0, sizeof *run);
     run->workspace = workspace;
+    run->scratch = scratch;
+    run->kept = (float *)((char *)run + before);
+    run->passing = scratch.memory;
+    return run;
+}
+
+attn_code attn_run_new(const attn_plan *plan, attn_run **out, attn_error *error) {
+    attn_run *run = take_memory(plan);
+    if (!run)
+        return attn_error_set(error, ATTN_NO_MEMORY, "/inputs",
+                              "the system has no %zu bytes for this request", plan->bytes);
     run->plan = *plan;
-    bool overflow = false;
-    run->floats = (float *)((char *)run + attn_run_header_bytes(plan, &overflow));
     fill_tables(run);
     clear_columns(run);
-    run->projection_count = attn_plan_projections(plan, run->floats, run->projections);
-    attn_plan_output(plan, run->floats, &run->output);
+    run->projection_count = attn_plan_projections(plan, run, run->projections);
+    attn_plan_output(plan, run, &run->output);
     *out = run;
     return ATTN_OK;
 }
@@ -300,7 +313,8 @@ static attn_view rest_view(const attn_run *run, const float *data, size_t rows) 
 }
 
 const int32_t *attn_run_top_keys(const attn_run *run, size_t sequence) {
-    return (const int32_t *)(const void *)(run->floats + run->plan.at_top_keys) + run->places[sequence].map;
+    return (const int32_t *)(const void *)attn_run_floats(run, run->plan.at_top_keys) +
+           run->places[sequence].map;
 }
 
 attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) {
@@ -310,9 +324,9 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) 
     const attn_place *place = &run->places[sequence];
     size_t rows = attn_map_rows(plan, s), width = attn_map_width(plan, s);
     switch (what) {
-    case ATTN_MAPS: return map_view(run, run->floats + plan->at_maps + place->map, rows, width);
-    case ATTN_SCORES: return map_view(run, run->floats + plan->at_scores + place->map, rows, width);
-    case ATTN_REST: return rest_view(run, run->floats + plan->at_top_rest + place->map_row, rows);
+    case ATTN_MAPS: return map_view(run, attn_run_floats(run, plan->at_maps) + place->map, rows, width);
+    case ATTN_SCORES: return map_view(run, attn_run_floats(run, plan->at_scores) + place->map, rows, width);
+    case ATTN_REST: return rest_view(run, attn_run_floats(run, plan->at_top_rest) + place->map_row, rows);
     case ATTN_Q:
         return heads_view(attn_run_q(run), place->query_row, layer->heads, s->queries, plan->head_dim);
     case ATTN_K: return heads_view(attn_run_k(run), place->key_row, layer->kv_heads, s->keys, plan->head_dim);
@@ -320,18 +334,22 @@ attn_view attn_run_view(const attn_run *run, attn_result what, size_t sequence) 
         return heads_view(attn_run_v(run), place->key_row, layer->kv_heads, s->keys, plan->value_dim);
     case ATTN_OUTPUTS: break;
     }
-    return (attn_view){.data = run->floats + plan->at_outputs + place->query_row * plan->d_out,
+    return (attn_view){.data = attn_run_floats(run, plan->at_outputs) + place->query_row * plan->d_out,
                        .rank = 2,
                        .shape = {s->queries, plan->d_out},
                        .stride = {plan->d_out, 1}};
 }
 
 size_t attn_run_keep_tensors(attn_run *run) {
-    size_t kept = (size_t)((char *)(run->floats + run->plan.kept_floats) - (char *)run);
-    if (run->plan.bytes - kept < LEAST_RETURNED) return run->plan.bytes;
-    return attn_workspace_shrink(&run->workspace, kept);
+    size_t kept = run->plan.bytes - run->scratch.used;
+    attn_workspace_give(&run->scratch);
+    run->scratch = (attn_workspace){0};
+    run->passing = NULL;
+    return kept;
 }
 
 void attn_run_free(attn_run *run) {
-    if (run) attn_workspace_give(&run->workspace);
+    if (!run) return;
+    attn_workspace_give(&run->scratch);
+    attn_workspace_give(&run->workspace);
 }

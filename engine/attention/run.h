@@ -1,4 +1,5 @@
-/* The inside of a run: one allocation that begins with this struct, then the tables, then the floats. */
+/* The inside of a run: memory that begins with this struct, then the tables, then the tensors of the result; and memory
+ * for what is needed until those are there. */
 #ifndef ATTN_ATTENTION_RUN_H
 #define ATTN_ATTENTION_RUN_H
 
@@ -25,6 +26,7 @@ typedef struct attn_place {
 struct attn_run {
     attn_plan plan;
     attn_workspace workspace; /* which this struct lies in */
+    attn_workspace scratch;   /* until the tensors of the result are there */
     attn_job job;
     attn_run_done *done;
     void *done_context;
@@ -33,15 +35,20 @@ struct attn_run {
     size_t projection_count;
     attn_linear output; /* where plan.output_tiles > 0 */
 
-    attn_place *places;  /* N + 1: the last one holds the totals */
-    size_t *head_slots;  /* H: where a head stands in the selection, or SIZE_MAX */
-    size_t *query_slots; /* longest L, likewise; NULL: all queries, in order */
-    float *floats;       /* the workspace */
+    attn_place *places;    /* N + 1: the last one holds the totals */
+    size_t *head_slots;    /* H: where a head stands in the selection, or SIZE_MAX */
+    size_t *query_slots;   /* longest L, likewise; NULL: all queries, in order */
+    float *kept, *passing; /* the floats of both: the plan's first kept_floats, and those behind them */
 
     atomic_bool result_not_finite; /* something asked for is not finite */
     atomic_bool values_not_finite; /* V holds such a value: masked keys must not touch the sums */
     atomic_size_t rows_without_keys;
 };
+
+/* The floats at one of the plan's places. */
+static inline float *attn_run_floats(const attn_run *run, size_t at) {
+    return at < run->plan.kept_floats ? run->kept + at : run->passing + (at - run->plan.kept_floats);
+}
 
 /* Runs attention tile `tile`: one block of query rows for one head, or for all heads where their mean is
  * wanted. The first keeps whole rows of scores, the second is for plans that are online: there it may be one split of the

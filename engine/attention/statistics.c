@@ -103,7 +103,7 @@ void attn_run_statistics(const attn_run *run, size_t sequence, size_t slot,
 
 attn_statistic_sums *attn_run_statistic_sums(const attn_run *run, size_t sequence, size_t slot,
                                              size_t block) {
-    attn_statistic_sums *all = (attn_statistic_sums *)(void *)(run->floats + run->plan.at_sums);
+    attn_statistic_sums *all = (attn_statistic_sums *)(void *)attn_run_floats(run, run->plan.at_sums);
     size_t blocks = attn_row_blocks(&run->plan, run->plan.request.sequences[sequence].queries);
     return all + run->places[sequence].sums + slot * blocks + block;
 }
@@ -116,11 +116,11 @@ static size_t column_of(const attn_run *run, size_t sequence, size_t slot, size_
 }
 
 static _Atomic uint64_t *mass_at(const attn_run *run, size_t column) {
-    return (_Atomic uint64_t *)(void *)(run->floats + run->plan.at_mass) + column;
+    return (_Atomic uint64_t *)(void *)attn_run_floats(run, run->plan.at_mass) + column;
 }
 
 static _Atomic uint32_t *seen_at(const attn_run *run, size_t column) {
-    return (_Atomic uint32_t *)(void *)(run->floats + run->plan.at_seen) + column;
+    return (_Atomic uint32_t *)(void *)attn_run_floats(run, run->plan.at_seen) + column;
 }
 
 /* Weights are at most 1 and rows fewer than 2³¹: no sum passes 2⁶³. */

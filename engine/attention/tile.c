@@ -79,7 +79,8 @@ static size_t map_row(const row_block *b, size_t slot, size_t row) {
 
 /* That row's floats in the region at `at`. */
 static float *map_floats(const row_block *b, size_t at, size_t row) {
-    return b->at.run->floats + at + b->at.place->map + row * attn_map_width(b->at.plan, b->at.sequence);
+    return attn_run_floats(b->at.run, at) + b->at.place->map +
+           row * attn_map_width(b->at.plan, b->at.sequence);
 }
 
 static head_rows make_head(const row_block *b, size_t head) {
@@ -161,7 +162,7 @@ static void emit_top(const row_block *b, size_t at, const float *weights) {
     const attn_plan *plan = b->at.plan;
     size_t k = b->at.request->top_k;
     int32_t *keys = (int32_t *)(void *)map_floats(b, plan->at_top_keys, at);
-    b->at.run->floats[plan->at_top_rest + b->at.place->map_row + at] =
+    attn_run_floats(b->at.run, plan->at_top_rest)[b->at.place->map_row + at] =
         attn_top_k(weights, b->width, k, keys, map_floats(b, plan->at_maps, at));
     if (!b->scores) return;
     float *scores = map_floats(b, plan->at_scores, at);

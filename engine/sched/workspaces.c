@@ -18,6 +18,7 @@ enum {
     PAGED = 64 << 10,
     HUGE_PAGE = 2 << 20,
     LARGE = 8 << 20,
+    LARGEST_PART = 4,
 };
 
 static struct store {
@@ -43,11 +44,12 @@ static attn_workspace take_out(size_t index) {
     return block;
 }
 
-/* The idle block that is the smallest of those that suffice; `count`: none. */
+/* The idle block that is the smallest of those that suffice; `count`: none. Pages behind what is asked for would be lost, so
+ * a block many times too large is none. */
 static size_t best_fit(size_t bytes) {
     size_t best = store.count;
     for (size_t i = 0; i < store.count; i++)
-        if (store.idle[i].capacity >= bytes &&
+        if (store.idle[i].capacity >= bytes && store.idle[i].capacity / LARGEST_PART <= bytes &&
             (best == store.count || store.idle[i].capacity < store.idle[best].capacity))
             best = i;
     return best;
@@ -114,15 +116,6 @@ bool attn_workspace_take(size_t bytes, attn_workspace *out) {
     if (store.in_use > store.high_water) store.high_water = store.in_use;
     pthread_mutex_unlock(&store.lock);
     return taken;
-}
-
-size_t attn_workspace_shrink(attn_workspace *workspace, size_t bytes) {
-    pthread_mutex_lock(&store.lock);
-    store.in_use -= workspace->used;
-    shrink(workspace, bytes);
-    store.in_use += workspace->used;
-    pthread_mutex_unlock(&store.lock);
-    return workspace->used;
 }
 
 void attn_workspace_give(attn_workspace *workspace) {

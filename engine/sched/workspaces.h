@@ -22,9 +22,6 @@ unsigned attn_workspaces_idle_ms(void);
 
 /* At least `bytes` bytes, kept ones where they suffice. False without memory. */
 bool attn_workspace_take(size_t bytes, attn_workspace *out);
-/* Gives the whole pages behind the first `bytes` back to the system, for as long as they are not used again. Returns the
- * bytes that it still holds. */
-size_t attn_workspace_shrink(attn_workspace *workspace, size_t bytes);
 /* Keeps it for the next, or frees it. One without memory is fine. */
 void attn_workspace_give(attn_workspace *workspace);
 

@@ -72,23 +72,18 @@ START_TEST(a_block_for_less_holds_no_more) {
 }
 END_TEST
 
-START_TEST(a_block_in_use_can_shrink) {
-    attn_workspaces_keep(4 * BLOCK, 0);
-    attn_workspace block = take(BLOCK), other;
-    size_t rest = attn_workspace_shrink(&block, BLOCK / 2 + 1);
-    ck_assert_uint_eq(rest, BLOCK / 2 + PAGE);
-    ck_assert_uint_eq(block.used, rest);
-    ck_assert_int_eq(((char *)block.memory)[BLOCK / 2], 'x');
-    ck_assert_int_eq(((char *)block.memory)[BLOCK - 1], 0);
-    ck_assert_uint_eq(attn_workspace_shrink(&block, BLOCK), rest); /* nothing comes back by that */
-    other = take(BLOCK / 2 - PAGE);
-    ck_assert_uint_eq(attn_workspaces_high_water(), BLOCK);
-    attn_workspace_give(&block);
-    ck_assert_uint_eq(attn_workspaces_kept(), rest);
-    block = take(BLOCK);
-    attn_workspace_give(&block);
-    attn_workspace_give(&other);
-    ck_assert_uint_eq(attn_workspaces_kept(), BLOCK + BLOCK / 2 - PAGE);
+START_TEST(a_large_block_is_left_to_those_that_need_it) {
+    attn_workspaces_keep(8 * BLOCK, 0);
+    attn_workspace large = take(4 * BLOCK);
+    void *const memory = large.memory;
+    attn_workspace_give(&large);
+    attn_workspace small = take(BLOCK - 1);
+    ck_assert_ptr_ne(small.memory, memory);
+    ck_assert_uint_eq(attn_workspaces_kept(), 4 * BLOCK);
+    large = take(BLOCK); /* of a quarter */
+    ck_assert_ptr_eq(large.memory, memory);
+    attn_workspace_give(&large);
+    attn_workspace_give(&small);
     empty();
 }
 END_TEST
@@ -165,7 +160,7 @@ ATTND_SUITE(workspaces) {
     tcase_add_test(cases, nothing_is_kept_unless_allowed);
     tcase_add_test(cases, a_block_is_used_again);
     tcase_add_test(cases, a_block_for_less_holds_no_more);
-    tcase_add_test(cases, a_block_in_use_can_shrink);
+    tcase_add_test(cases, a_large_block_is_left_to_those_that_need_it);
     tcase_add_test(cases, the_oldest_gives_way);
     tcase_add_test(cases, many_blocks_at_once);
     tcase_add_test(cases, more_than_there_is_leaves_no_trace);
