@@ -19,9 +19,9 @@ enum {
     ROWS = 8, /* of a block of dot products, at most */
     COLUMNS = 8,
     SUMS = 8,
-    STRIP_ROWS = 6, /* of a strip of a blend, at most */
-    STRIP = 4,      /* its registers */
-    LINEAR_ROWS = 8,
+    STRIP_ROWS = 6,   /* of a strip of a blend, at most */
+    STRIP = 4,        /* its registers */
+    LINEAR_ROWS = 15, /* a half strip of panel.h is full with one more, and company fills it */
 };
 
 /* What a block of dot products works on. */
