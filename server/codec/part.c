@@ -87,19 +87,6 @@ static char *repeat(char *out, char bracket, size_t count) {
     return out + count;
 }
 
-static char *write_numbers(const float *at, size_t count, int precision, char *out) {
-    for (size_t i = 0; i < count; i++) {
-        if (isfinite(at[i])) {
-            out += srv_float_write(at[i], precision, out);
-        } else {
-            memcpy(out, "null", 4);
-            out += 4;
-        }
-        *out++ = ',';
-    }
-    return out - 1;
-}
-
 static char *write_integers(const int32_t *at, size_t count, char *out) {
     for (size_t i = 0; i < count; i++) {
         if (at[i] < 0) *out++ = '-';
@@ -117,7 +104,7 @@ static char *write_lists(const srv_part *tensor, size_t from, size_t to, char *o
         if (at > 0) *out++ = ',';
         if (column == 0) out = repeat(out, '[', brackets(view, row));
         out = tensor->integers ? write_integers(tensor->integers + at, count, out)
-                               : write_numbers(row_at(view, row) + column, count, tensor->precision, out);
+                               : srv_floats_write(row_at(view, row) + column, count, tensor->precision, out);
         if (column + count == width) out = repeat(out, ']', brackets(view, row + 1));
     }
     return out;

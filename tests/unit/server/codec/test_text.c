@@ -1,6 +1,7 @@
 /* The answer buffer, and float32 as text against the C library's "%.{1..9}e until it reads back". */
 #include "server/codec/text.h"
 
+#include "engine/tensor/vectors.h"
 #include "german_locale.h"
 #include "suites.h"
 #include "temporary.h"
@@ -194,6 +195,51 @@ START_TEST(precision_is_printf) {
 }
 END_TEST
 
+/* Many at once are written as each of them by itself, at every width of vectors. */
+static void check_many(const float *numbers, size_t count, int digits) {
+    char *text = malloc(count * 17 + SRV_FLOAT_ROOM), *end = srv_floats_write(numbers, count, digits, text),
+         *at = text;
+    for (size_t i = 0; i < count; i++) {
+        char want[SRV_FLOAT_ROOM] = "null";
+        size_t size = isfinite(numbers[i]) ? srv_float_write(numbers[i], digits, want) : 4;
+        bool is_last = i + 1 == count;
+        if (memcmp(at, want, size) != 0 || (is_last ? at + size != end : at[size] != ','))
+            ck_abort_msg("number %zu of %zu, %a: '%.*s', not '%.*s'", i, count, (double)numbers[i], 20, at,
+                         (int)size, want);
+        at += size + 1;
+    }
+    free(text);
+}
+
+static float random_float(uint64_t *state, size_t i) {
+    static const uint32_t fractions[] = {0, 1, 2, 0x2e43fd, 0x7ffffe, 0x7fffff};
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    uint32_t bits = (uint32_t)(*state >> 20);
+    if (i < 1 << 13) return from_bits((uint32_t)i << 19); /* zeros, powers of two, what is not finite */
+    if (i % 3 == 0)
+        return from_bits((bits & 0x807fffffu) | (110u + bits % 20u) << 23); /* the usual magnitudes */
+    return from_bits(i % 3 == 1 ? bits : (bits & 0xff800000u) | fractions[bits % 6]);
+}
+
+START_TEST(many_floats_are_written_as_each_is) {
+    enum { MANY = 1 << 16 };
+    static float numbers[MANY];
+    uint64_t state = 88172645463325252u;
+    for (size_t i = 0; i < MANY; i++)
+        numbers[i] = random_float(&state, i);
+    for (int width = 0; width <= (int)attn_vectors_best(); width++) {
+        ck_assert_int_eq(attn_vectors_use((attn_vectors)width, NULL), ATTN_OK);
+        for (int digits = 0; digits <= 9; digits += 3)
+            check_many(numbers, MANY, digits);
+        for (size_t count = 1; count < 100; count++)
+            for (size_t from = 0; from < 1 << 14; from += 997)
+                check_many(numbers + from, count, 0);
+    }
+}
+END_TEST
+
 START_TEST(locale_does_not_matter) {
     char *folder = german_locale_folder();
     ck_assert_int_eq(setenv("LOCPATH", folder, 1), 0);
@@ -220,6 +266,7 @@ ATTND_SUITE(text) {
     tcase_add_test(tests, random_floats_read_back);
     tcase_add_test(tests, borders_read_back);
     tcase_add_test(tests, precision_is_printf);
+    tcase_add_test(tests, many_floats_are_written_as_each_is);
     tcase_add_test(tests, locale_does_not_matter);
     suite_add_tcase(suite, tests);
     return suite;
