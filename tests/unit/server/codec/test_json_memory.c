@@ -106,6 +106,25 @@ START_TEST(receiving_takes_the_floats_and_a_quarter) {
 }
 END_TEST
 
+/* Lists of /v2 that are no box will be refused: what comes behind the first odd one takes nothing. */
+START_TEST(uneven_lists_are_not_kept) {
+    enum { ROUNDS = 300, PIECE_SIZE = 12000 };
+    char piece[PIECE_SIZE];
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_budget_init(&budget, SIZE_MAX);
+    for (size_t i = 0; i < PIECE_SIZE; i += 12)
+        memcpy(piece + i, "[1.5],[2,3],", 12);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_inference.rows, &budget, 0);
+    ck_assert(feed_copy(decoder, "{\"inputs\":[{\"data\":[", 20, &problem));
+    for (int i = 0; i < ROUNDS; i++)
+        ck_assert(srv_decoder_feed(decoder, piece, PIECE_SIZE, &problem));
+    ck_assert_uint_le(decoder->share.used, 64 << 10);
+    srv_decoder_free(decoder);
+    ck_assert_uint_eq(srv_budget_taken(&budget), 0);
+}
+END_TEST
+
 /* f64 whose dtype comes behind it takes twice its floats until the body is over, and then as much as them. */
 START_TEST(doubles_are_narrowed_at_the_end) {
     static const float wanted[] = {1, 2, -6};
@@ -176,6 +195,7 @@ ATTND_SUITE(json_memory) {
     tcase_add_test(tests, buffers_keep_their_bytes);
     tcase_add_test(tests, a_buffer_that_does_not_fit_is_as_it_was);
     tcase_add_loop_test(tests, receiving_takes_the_floats_and_a_quarter, 0, sizeof texts / sizeof *texts);
+    tcase_add_test(tests, uneven_lists_are_not_kept);
     tcase_add_loop_test(tests, doubles_are_narrowed_at_the_end, 0, 2);
     tcase_add_test(tests, numbers_of_tokens_are_counted);
     suite_add_tcase(suite, tests);
