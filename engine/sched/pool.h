@@ -84,7 +84,7 @@ size_t attn_pool_shared_tiles(const attn_pool *pool);
 void attn_pool_submit(attn_pool *pool, attn_job *job);
 
 /* Asks that no further tile of the job starts; tiles that run finish. `done` is called all the same. Safe at
- * any time between submit and the return of `done`. */
+ * any time from submit on; after `done` only attn_job_is_cancelled sees it. */
 void attn_job_cancel(attn_job *job);
 /* For tiles that take long: whether to give up. */
 bool attn_job_is_cancelled(const attn_job *job);

@@ -18,8 +18,9 @@ typedef enum srv_element {
     SRV_ELEMENT_NUMBER,  /* a number that float32 holds: float */
     SRV_ELEMENT_FLAG,    /* a boolean, 0 or 1: uint8_t */
     SRV_ELEMENT_BOOLEAN, /* a boolean: uint8_t */
-    SRV_ELEMENT_EITHER, /* a number that float32 holds or a boolean, which are 1 and 0: float. Which of them belong
-                            here is known later: the first one of each kind is noted */
+    /* A number that float32 holds or a boolean, which are 1 and 0: float. Which of them belong here is known later: the
+     * first one of each kind is noted. */
+    SRV_ELEMENT_EITHER,
     SRV_ELEMENT_ANY, /* anything, and nothing is kept */
 } srv_element;
 
@@ -70,8 +71,8 @@ typedef struct srv_nest {
     srv_runs levels[SRV_NEST_LEVELS];
     srv_buffer elements;
     srv_odd odd;
-    srv_odd no_number,
-        no_flag; /* among elements that are either: the first boolean; the first number beside 0, 1 */
+    /* Among elements that are either: the first boolean; the first number beside 0 and 1. */
+    srv_odd no_number, no_flag;
 
     /* While it is filled. */
     bool is_hopeless; /* it will be refused: no more elements are kept */
