@@ -7,7 +7,7 @@
 #ifndef CFG_CFG_H
 #define CFG_CFG_H
 
-#include "edits.h"
+#include "guess.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -30,6 +30,20 @@ void cfg_problem(cfg_problems *problems, const char *origin, const char *format,
     problems->lines[problems->count++] = line;
 }
 
+void cfg_problem_unknown(cfg_problems *problems, const char *origin, cfg_name by, const char *name,
+                         size_t length) {
+    static const struct {
+        const char *what, *all;
+    } names[] = {[CFG_BY_PATH] = {"setting", "'attnd help serve' lists the settings"},
+                 [CFG_BY_FLAG] = {"flag", "--help lists the flags"},
+                 [CFG_BY_ENVIRONMENT] = {"variable", "'attnd help serve' lists the variables"}};
+    const char *nearest = cfg_row_nearest(by, name, length);
+    if (nearest)
+        cfg_problem(problems, origin, "unknown; the nearest %s is %s", names[by].what, nearest);
+    else
+        cfg_problem(problems, origin, "unknown; %s", names[by].all);
+}
+
 /* Makes room for one more element; NULL (and a note) without memory. */
 static void *grow(cfg_draft *draft, void *list, size_t count, size_t size) {
     void *grown = realloc(list, (count + 1) * size);

@@ -2,8 +2,6 @@
  * thread. */
 #include "schema.h"
 
-#include "edits.h"
-
 #include <string.h>
 
 static const char *const log_formats[] = {"text", "json", NULL};
@@ -102,16 +100,19 @@ const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length) {
     return NULL;
 }
 
+/* How much of a known name tells nothing about which row is meant, where the other one begins with it too. */
+static size_t lead_of(cfg_name by, const char *known, const char *name, size_t length) {
+    const char *group = by == CFG_BY_PATH ? strrchr(known, '.') : NULL;
+    size_t lead = by == CFG_BY_FLAG ? strlen("--") : by == CFG_BY_ENVIRONMENT ? strlen("ATTND_") : 0;
+    if (group) lead = (size_t)(group + 1 - known);
+    return lead <= length && memcmp(known, name, lead) == 0 ? lead : 0;
+}
+
 const char *cfg_row_nearest(cfg_name by, const char *name, size_t length) {
-    const char *nearest = NULL;
-    size_t fewest = SIZE_MAX;
+    cfg_guess guess = {0};
     for (size_t i = 0; i < cfg_row_count; i++) {
         const char *known = cfg_row_name(&cfg_rows[i], by);
-        size_t distance = known ? cfg_edits(name, length, known, strlen(known)) : SIZE_MAX;
-        if (distance < fewest) {
-            fewest = distance;
-            nearest = known;
-        }
+        if (known) cfg_guess_try(&guess, name, length, known, lead_of(by, known, name, length));
     }
-    return nearest;
+    return guess.name;
 }

@@ -40,7 +40,7 @@ typedef enum cfg_name { CFG_BY_PATH, CFG_BY_FLAG, CFG_BY_ENVIRONMENT } cfg_name;
 const char *cfg_row_name(const cfg_row *row, cfg_name by);
 /* The row of that name; `length` bytes of it count. NULL where there is none. */
 const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length);
-/* The known name that takes the fewest edits to become this one; never NULL. */
+/* The known name that was probably meant (guess.h); NULL where none is near. */
 const char *cfg_row_nearest(cfg_name by, const char *name, size_t length);
 
 #endif

@@ -36,8 +36,7 @@ static int read_flag(command_line *line, int argc, char **argv, int i, cfg_probl
     char origin[160];
     snprintf(origin, sizeof origin, "flag %.*s", (int)(length < 100 ? length : 100), flag);
     if (!row) {
-        cfg_problem(problems, origin, "unknown; the nearest flag is %s",
-                    cfg_row_nearest(CFG_BY_FLAG, flag, length));
+        cfg_problem_unknown(problems, origin, CFG_BY_FLAG, flag, length);
         return 1;
     }
     if (!equals && i + 1 >= argc) {
@@ -127,8 +126,7 @@ static void apply_environment(cfg_draft *draft, char **environment) {
         if (row) {
             cfg_draft_set_list(draft, row, CFG_FROM_ENVIRONMENT, origin, equals + 1);
         } else if (!is_foreign(name, length)) {
-            cfg_problem(draft->problems, origin, "unknown; the nearest variable is %s",
-                        cfg_row_nearest(CFG_BY_ENVIRONMENT, name, length));
+            cfg_problem_unknown(draft->problems, origin, CFG_BY_ENVIRONMENT, name, length);
         }
     }
 }

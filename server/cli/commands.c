@@ -124,17 +124,11 @@ const srv_command *srv_command_find(const char *name) {
 }
 
 int srv_command_unknown(const char *name) {
-    const srv_command *nearest = NULL;
-    size_t best = 4;
-    for (const srv_command *command = srv_commands; command->name; command++) {
-        size_t d = cfg_edits(name, strlen(name), command->name, strlen(command->name));
-        if (d < best) {
-            best = d;
-            nearest = command;
-        }
-    }
+    cfg_guess guess = {0};
+    for (const srv_command *command = srv_commands; command->name; command++)
+        cfg_guess_try(&guess, name, strlen(name), command->name, 0);
     fprintf(stderr, "attnd: no command '%.40s'", name);
-    if (nearest) fprintf(stderr, "; did you mean '%s'?", nearest->name);
-    fputs(nearest ? "\n" : "; 'attnd help' lists them\n", stderr);
+    if (guess.name) fprintf(stderr, "; did you mean '%s'?", guess.name);
+    fputs(guess.name ? "\n" : "; 'attnd help' lists them\n", stderr);
     return SRV_EXIT_USAGE;
 }

@@ -3,7 +3,6 @@
 
 #include "config/cfg.h"
 
-#include <stdint.h>
 #include <string.h>
 
 static const srv_field return_fields[] = {
@@ -63,39 +62,54 @@ const srv_field *srv_field_of_parameter(const char *name) {
 /* The longest unknown name that a pointer shows whole. */
 enum { POINTED_NAME = 64 };
 
-/* `parameters`: only those that can stand in a query. Keeps *shortest, so that a second table can join in. */
-static const char *nearer_name(const srv_field *table, const char *name, bool parameters, const char *nearest,
-                               size_t *shortest) {
+/* Tries the names of a table and lists them; `parameters`: only those that can stand in a query. */
+static void try_names(const srv_field *table, const char *name, bool parameters, cfg_guess *guess,
+                      char list[SRV_NAMES_SIZE]) {
     for (; table->name != NULL; table++) {
-        if (parameters && table->kind == SRV_FIELD_BODY) continue;
-        size_t distance = cfg_edits(table->name, strlen(table->name), name, strlen(name));
-        if (distance >= *shortest) continue;
-        *shortest = distance;
-        nearest = table->name;
+        bool is_served = table->set != NULL || table->members != NULL || table->take != NULL;
+        if (!is_served || (parameters && table->kind == SRV_FIELD_BODY)) continue;
+        cfg_guess_try(guess, name, strlen(name), table->name, 0);
+        srv_json_add_name(list, table->name);
     }
-    return nearest;
+}
+
+static void try_texts(const char *const *names, const char *name, cfg_guess *guess,
+                      char list[SRV_NAMES_SIZE]) {
+    for (; *names != NULL; names++) {
+        cfg_guess_try(guess, name, strlen(name), *names, 0);
+        srv_json_add_name(list, *names);
+    }
 }
 
 bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_place *place,
                             srv_problem *problem) {
-    char quote[SRV_QUOTE_SIZE];
-    size_t shortest = SIZE_MAX;
+    char quote[SRV_QUOTE_SIZE], list[SRV_NAMES_SIZE] = "";
+    cfg_guess guess = {0};
     srv_json_quote(name, strlen(name), quote);
     /* A long name would be cut in a pointer: then the object that holds it must do. */
     srv_place inside = {place, name, 0};
     const srv_place *at = strlen(name) <= POINTED_NAME ? &inside : place;
-    const char *above = table == srv_fields && srv_field_find(return_fields, name) != NULL ? "return." : "";
-    const char *nearest = *above != '\0' ? name : nearer_name(table, name, false, "", &shortest);
+    bool is_of_return = table == srv_fields && srv_field_find(return_fields, name) != NULL;
+    try_names(is_of_return ? return_fields : table, name, false, &guess, list);
+    if (guess.name == NULL)
+        return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD, "unknown field '%s'; known are %s", quote,
+                              list);
     return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD,
-                          "unknown field '%s'; the nearest known name is '%s%s'", quote, above, nearest);
+                          "unknown field '%s'; the nearest known name is '%s%s'", quote,
+                          is_of_return ? "return." : "", guess.name);
 }
 
-bool srv_field_fail_parameter(const char *name, srv_problem *problem) {
-    char quote[SRV_QUOTE_SIZE];
-    size_t shortest = SIZE_MAX;
+bool srv_field_fail_parameter(const char *name, const char *const *more, srv_problem *problem) {
+    char quote[SRV_QUOTE_SIZE], list[SRV_NAMES_SIZE] = "";
+    const char *inner = strncmp(name, "return.", strlen("return.")) == 0 ? name + strlen("return.") : name;
+    cfg_guess guess = {0};
     srv_json_quote(name, strlen(name), quote);
-    const char *nearest = nearer_name(srv_fields, name, true, "", &shortest);
-    nearest = nearer_name(return_fields, name, true, nearest, &shortest);
+    try_names(srv_fields, inner, true, &guess, list);
+    try_names(return_fields, inner, true, &guess, list);
+    try_texts((const char *const[]){"compress", NULL}, inner, &guess, list);
+    if (more != NULL) try_texts(more, inner, &guess, list);
     return srv_problem_set(problem, SRV_UNKNOWN_FIELD, SRV_WHERE_PARAMETER, name,
-                           "unknown parameter '%s'; the nearest known name is '%s'", quote, nearest);
+                           guess.name != NULL ? "unknown parameter '%s'; the nearest known name is '%s'"
+                                              : "unknown parameter '%s'; known are %s",
+                           quote, guess.name != NULL ? guess.name : list);
 }

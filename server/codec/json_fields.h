@@ -43,9 +43,10 @@ const srv_field *srv_field_find(const srv_field *table, const char *name);
 /* As a parameter: of either level. */
 const srv_field *srv_field_of_parameter(const char *name);
 
-/* Says that a table has no such field, and which is nearest. Return false. */
+/* Says that a table has no such field, and which was probably meant, or all there are. `more`: parameters of the answer's
+ * format, ended by NULL; NULL: none. Return false. */
 bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_place *place,
                             srv_problem *problem);
-bool srv_field_fail_parameter(const char *name, srv_problem *problem);
+bool srv_field_fail_parameter(const char *name, const char *const *more, srv_problem *problem);
 
 #endif

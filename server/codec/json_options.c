@@ -181,27 +181,25 @@ static size_t find_statistic(const char *name, size_t size) {
     return SIZE_MAX;
 }
 
-static const char *nearest_statistic(const char *name, size_t size) {
-    size_t nearest = 0, shortest = SIZE_MAX;
+/* Which was probably meant, or all there are. */
+static bool fail_statistic(srv_ask *ask, const char *name, size_t size, const srv_place *place) {
+    char quote[SRV_QUOTE_SIZE], all[SRV_NAMES_SIZE] = "";
+    cfg_guess guess = {0};
     for (size_t i = 0; i < ATTN_STATISTICS_ALL; i++) {
-        size_t distance = cfg_edits(attn_statistic_names[i], strlen(attn_statistic_names[i]), name, size);
-        if (distance < shortest) {
-            shortest = distance;
-            nearest = i;
-        }
+        cfg_guess_try(&guess, name, size, attn_statistic_names[i], 0);
+        srv_json_add_name(all, attn_statistic_names[i]);
     }
-    return attn_statistic_names[nearest];
+    return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
+                          guess.name ? "no statistic '%s'; the nearest known name is '%s'"
+                                     : "no statistic '%s'; known are %s",
+                          srv_json_quote(name, size, quote), guess.name ? guess.name : all);
 }
 
 static bool add_statistic(srv_ask *ask, const json_t *value, const srv_place *place) {
     if (!json_is_string(value)) return fail_type(ask, value, place, "the name of a statistic");
     const char *name = json_string_value(value);
     size_t size = json_string_length(value), found = find_statistic(name, size);
-    char quote[SRV_QUOTE_SIZE];
-    if (found == SIZE_MAX)
-        return srv_place_fail(place, &ask->problem, SRV_OUT_OF_RANGE,
-                              "no statistic '%s'; the nearest known name is '%s'",
-                              srv_json_quote(name, size, quote), nearest_statistic(name, size));
+    if (found == SIZE_MAX) return fail_statistic(ask, name, size, place);
     ask->request.statistics |= ATTN_STATISTIC(found);
     return true;
 }

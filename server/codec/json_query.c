@@ -59,7 +59,8 @@ static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
 static bool check_format(const char *name, const srv_codec *gives, srv_problem *problem) {
     if (gives != NULL && srv_codec_has_parameter(gives, name)) return true;
     const srv_codec *other = srv_codec_of_parameter(&srv_codecs_attention, name);
-    if (other == NULL) return srv_field_fail_parameter(name, problem);
+    if (other == NULL)
+        return srv_field_fail_parameter(name, gives != NULL ? gives->parameters : NULL, problem);
     return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
                            "'%s' is about answers as %s; this one is %s, as Accept says", name, other->type,
                            gives == NULL ? "another" : gives->type);

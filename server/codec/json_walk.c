@@ -75,6 +75,11 @@ const char *srv_json_quote(const char *text, size_t size, char buffer[SRV_QUOTE_
     return buffer;
 }
 
+void srv_json_add_name(char list[SRV_NAMES_SIZE], const char *name) {
+    size_t used = strlen(list);
+    snprintf(list + used, SRV_NAMES_SIZE - used, "%s%s", used > 0 ? ", " : "", name);
+}
+
 /* From 2^53 on a double no longer tells whole numbers apart. */
 bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
                     size_t high, size_t *out) {

@@ -26,6 +26,10 @@ const char *srv_json_found(const json_t *value, char buffer[SRV_FOUND_SIZE]);
 enum { SRV_QUOTE_SIZE = 72 };
 const char *srv_json_quote(const char *text, size_t size, char buffer[SRV_QUOTE_SIZE]);
 
+/* One name more behind those of a list, which begins as "". */
+enum { SRV_NAMES_SIZE = ATTN_TEXT_SIZE };
+void srv_json_add_name(char list[SRV_NAMES_SIZE], const char *name);
+
 /* A whole number from low to high (SIZE_MAX: below 2^53). */
 bool srv_json_whole(const json_t *value, const srv_place *place, srv_problem *problem, size_t low,
                     size_t high, size_t *out);

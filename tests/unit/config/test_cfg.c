@@ -516,12 +516,29 @@ static const struct {
      "models[1]: model 'm' is given twice"},
     {"{\"models[]\":{\"heads\":1}}", "models[].heads: unknown"},
     {"{\"model\":[]}", "model: unknown; the nearest setting is models"},
+    {"{\"engine\":{\"blas\":1}}", "engine.blas: unknown; 'attnd help serve' lists the settings"},
+    {"{\"listen\":[]}", "listen: unknown; 'attnd help serve' lists the settings"},
 };
 
 START_TEST(bad_file_is_refused) {
     refuse(LIST("--config", write_file(bad_files[_i].text)), LIST());
     ck_assert_uint_eq(problems.count, 1);
     ck_assert_msg(strstr(problems.lines[0], bad_files[_i].says) != NULL, "%s", problems.lines[0]);
+    cfg_problems_done(&problems);
+}
+END_TEST
+
+/* What both names begin with in any case is no likeness. */
+START_TEST(a_name_unlike_all_is_told_where_they_are_listed) {
+    refuse(LIST("--batch=1", "--dir=x", "--hosts=a"), LIST("ATTND_BINARY=x", "ATTND_HOST=a"));
+    const char *const lines[] = {"flag --batch: unknown; --help lists the flags",
+                                 "flag --dir: unknown; --help lists the flags",
+                                 "flag --hosts: unknown; the nearest flag is --host",
+                                 "environment ATTND_BINARY: unknown; 'attnd help serve' lists the variables",
+                                 "environment ATTND_HOST: unknown; the nearest variable is ATTND_HOSTS"};
+    ck_assert_uint_eq(problems.count, sizeof lines / sizeof *lines);
+    for (size_t i = 0; i < problems.count; i++)
+        ck_assert_str_eq(problems.lines[i], lines[i]);
     cfg_problems_done(&problems);
 }
 END_TEST
@@ -584,6 +601,7 @@ ATTND_SUITE(cfg) {
     tcase_add_test(tests, every_problem_at_once);
     tcase_add_loop_test(tests, bad_value_is_refused, 0, (int)(sizeof bad_values / sizeof *bad_values));
     tcase_add_loop_test(tests, bad_file_is_refused, 0, (int)(sizeof bad_files / sizeof *bad_files));
+    tcase_add_test(tests, a_name_unlike_all_is_told_where_they_are_listed);
     tcase_add_test(tests, arguments_are_left);
     tcase_add_test(tests, foreign_variables_pass);
     tcase_add_test(tests, help_names_every_row);
