@@ -130,7 +130,7 @@ static attn_code refuse_heads(const fitter *f, size_t heads) {
 static attn_code refuse_unknown_heads(const fitter *f) {
     return REFUSE(
         f,
-        "the head count of %s (%zu query outputs in '%s') is unknown; it is taken from --heads NAME=H, "
+        "the head count of %s (%zu query outputs in '%s') is unknown; it is taken from --heads, "
         "num_heads in the file's __metadata__, or num_attention_heads in a config.json beside the file",
         f->block->name, f->fit.wq.rows, NAME(f->fit.wq.tensor));
 }

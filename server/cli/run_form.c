@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -21,12 +22,12 @@ static const struct {
 };
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
-/* The media type that a file's ending names; NULL: none. */
+/* The media type that a file's ending names, in small letters or large; NULL: none. */
 static const char *type_of_file(const char *path) {
     size_t length = strlen(path);
     for (size_t i = 0; i < ENDINGS; i++) {
         size_t size = strlen(endings[i].ending);
-        if (length > size && strcmp(path + length - size, endings[i].ending) == 0) return endings[i].type;
+        if (length > size && strcasecmp(path + length - size, endings[i].ending) == 0) return endings[i].type;
     }
     return NULL;
 }

@@ -56,13 +56,10 @@ static const struct {
     const char *name, *begin;
     size_t size;
 } files[] = {
-    {"map.png", "\x89PNG\r\n\x1a\n", 8},
-    {"map.svg", "<svg xmlns=", 11},
-    {"map.csv", "sequence,head,", 14},
-    {"map.txt", "plain, layer 0", 14},
-    {"map.json", "{\"model\":\"plain\"", 16},
-    {"map.npy", "\x93NUMPY\x01", 7},
-    {"map.safetensors", "", 0},
+    {"map.png", "\x89PNG\r\n\x1a\n", 8}, {"MAP.PNG", "\x89PNG\r\n\x1a\n", 8},
+    {"map.svg", "<svg xmlns=", 11},      {"map.csv", "sequence,head,", 14},
+    {"map.txt", "plain, layer 0", 14},   {"map.json", "{\"model\":\"plain\"", 16},
+    {"map.npy", "\x93NUMPY\x01", 7},     {"map.safetensors", "", 0},
 };
 
 START_TEST(endings_choose_the_form) {

@@ -82,8 +82,8 @@ START_TEST(nobody_tells) {
     write_model(NULL, NULL);
     refuse(0, 0, ATTN_BAD_MODEL, path,
            "the head count of layers.0 (12 query outputs in 'W_q.weight') is unknown; it is taken from "
-           "--heads NAME=H, "
-           "num_heads in the file's __metadata__, or num_attention_heads in a config.json beside the file");
+           "--heads, num_heads in the file's __metadata__, or num_attention_heads in a config.json beside "
+           "the file");
     write_config("{\"num_attention_heads\": null}");
     refuse(0, 0, ATTN_BAD_MODEL, path, "is unknown");
 }

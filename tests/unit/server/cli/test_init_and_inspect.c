@@ -126,7 +126,8 @@ START_TEST(inspect_lists_what_makes_no_model) {
     SAYS(said.out, "\nh.0.W_v.weight  F16       [3,4]\n");
     SAYS(said.out, "\na?[2J?z         I64       [1,1]\n");
     SAYS(said.err, "attnd inspect: ");
-    SAYS(said.err, "the head count of layers.0 (4 query outputs in 'h.0.W_q.weight') is unknown");
+    SAYS(said.err, "the head count of layers.0 (4 query outputs in 'h.0.W_q.weight') is unknown; it is taken "
+                   "from --heads, num_heads in");
     ck_assert_int_eq(RUN(inspect, path, "--heads", "3"), 1);
     SAYS(said.err, "3 heads do not divide the 4 query outputs");
 }
