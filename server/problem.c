@@ -134,7 +134,7 @@ char *srv_problem_document(const srv_problem *problem, const char *request_id, b
     append_where(&text, problem);
     if (with_error) append_member(&text, "error", problem->detail);
     if (request_id != NULL) append_member(&text, "request_id", request_id);
-    srv_text_append(&text, "}", sizeof "}");
+    srv_text_append(&text, "}\n", sizeof "}\n");
     if (text.failed) {
         srv_text_done(&text);
         return NULL;

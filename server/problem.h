@@ -92,7 +92,7 @@ __attribute__((format(printf, 5, 6))) bool srv_problem_set(srv_problem *problem,
 /* The problem that an engine error becomes; ATTN_CODES are mapped in one table. Returns false. */
 bool srv_problem_from_engine(srv_problem *problem, const attn_error *error);
 
-/* The problem+json document (RFC 9457), malloc'ed and NUL-terminated, its length in *size; NULL without
+/* The problem+json document (RFC 9457) on a line, malloc'ed and NUL-terminated, its length in *size; NULL without
  * memory. `with_error`: the detail also as the member `error`, the one that the Open Inference Protocol has. */
 char *srv_problem_document(const srv_problem *problem, const char *request_id, bool with_error, size_t *size);
 

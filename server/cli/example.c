@@ -42,8 +42,7 @@ static int print_example(const srv_models *models, const char *name, const char 
     }
     srv_text text = {0};
     bool is_written = srv_json_example(model->name, (size_t)(layer - model->layers), layer, &text) &&
-                      fwrite(text.data, 1, text.size, stdout) == text.size && putchar('\n') == '\n' &&
-                      fflush(stdout) == 0;
+                      fwrite(text.data, 1, text.size, stdout) == text.size && fflush(stdout) == 0;
     srv_text_done(&text);
     return is_written ? SRV_EXIT_OK : SRV_EXIT_FAILED;
 }

@@ -92,7 +92,8 @@ static bool write_file(waiting *wait, const char *path) {
 static int print_problem(const srv_problem *problem) {
     size_t size;
     char *document = srv_problem_document(problem, NULL, false, &size);
-    fprintf(stderr, "%s\n", document ? document : problem->detail);
+    fputs(document ? document : problem->detail, stderr);
+    if (!document) fputs("\n", stderr);
     free(document);
     return SRV_EXIT_FAILED;
 }

@@ -238,7 +238,7 @@ bool srv_json_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *
     put_stats(&to);
     for (size_t i = 0; i < sizeof tensors / sizeof *tensors; i++)
         put_tensor(&to, tensors + i, parts);
-    put(&to, "}");
+    put(&to, "}\n");
     return true;
 }
 
@@ -273,5 +273,5 @@ void srv_json_plan(const srv_ask *ask, const char *model, size_t layer_index, co
     put_name(&to, "verdict");
     put(&to, figures->bytes <= figures->limit ? "\"fits\"" : "\"too_large\"");
     put_size_member(&to, "limit", figures->limit);
-    put(&to, ",\"setting\":\"limits.memory\"}}");
+    put(&to, ",\"setting\":\"limits.memory\"}}\n");
 }

@@ -5,7 +5,7 @@
 /* Probes come often, and their text is always the same. */
 static void fine(srv_call *call) {
     srv_text text = {0};
-    srv_text_append_string(&text, "{\"status\":\"ok\"}");
+    srv_text_append_string(&text, "{\"status\":\"ok\"}\n");
     srv_reply_text(&call->reply, "application/json", &text);
 }
 

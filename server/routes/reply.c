@@ -1,8 +1,6 @@
 /* Filling in replies (reply.h). */
 #include "reply.h"
 
-#include <string.h>
-
 static void set(srv_reply *reply, const char *content_type, char *body, size_t size) {
     if (!body) {
         srv_problem_set(&reply->problem, SRV_MEMORY_TAKEN, SRV_WHERE_NONE, NULL, "no memory for the answer");
@@ -23,11 +21,19 @@ void srv_reply_text(srv_reply *reply, const char *content_type, srv_text *text) 
     }
 }
 
+static int append(const char *bytes, size_t size, void *text) {
+    srv_text_append(text, bytes, size);
+    return 0;
+}
+
 /* Nine digits: as many as float32 needs to be read back. */
 void srv_reply_json(srv_reply *reply, json_t *document) {
-    char *body = document ? json_dumps(document, JSON_COMPACT | JSON_REAL_PRECISION(9)) : NULL;
+    srv_text text = {0};
+    if (json_dump_callback(document, append, &text, JSON_COMPACT | JSON_REAL_PRECISION(9)) != 0)
+        text.failed = true;
+    srv_text_append_string(&text, "\n");
     json_decref(document);
-    set(reply, "application/json", body, body ? strlen(body) : 0);
+    srv_reply_text(reply, "application/json", &text);
 }
 
 void srv_reply_answer(srv_reply *reply, const srv_answer *answer) {

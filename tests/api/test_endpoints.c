@@ -13,6 +13,31 @@ START_TEST(probes_are_ok) {
 }
 END_TEST
 
+static void check_line(http_answer answer, long status) {
+    ck_assert_int_eq(answer.status, status);
+    ck_assert_msg(answer.size > 2 && strcmp(answer.body + answer.size - 2, "}\n") == 0, "%s", answer.body);
+    http_done(&answer);
+}
+
+/* At a terminal the prompt stands on a line of its own. */
+START_TEST(json_ends_its_line) {
+    static const char *const paths[] = {"/livez",
+                                        "/v1/models",
+                                        "/v1/models/tiny",
+                                        "/v1/models/tiny/layers/0",
+                                        "/v1/models/tiny/example",
+                                        "/v1/limits",
+                                        "/openapi.json",
+                                        "/version",
+                                        "/v2"};
+    for (size_t i = 0; i < sizeof paths / sizeof *paths; i++)
+        check_line(http_get(api_daemon.url, paths[i]), 200);
+    check_line(http_get(api_daemon.url, "/nowhere"), 404);
+    check_line(http_post(api_daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]]}"), 200);
+    check_line(http_post(api_daemon.url, "/v1/attention", "{\"inputs\":[[1,0,0,0]],\"plan\":true}"), 200);
+}
+END_TEST
+
 START_TEST(models_are_listed) {
     json_t *answer = api_get("/v1/models", 200);
     json_t *models = json_at(answer, "/models");
@@ -224,6 +249,7 @@ ATTND_SUITE(endpoints) {
     Suite *suite = suite_create("endpoints");
     TCase *tests = api_case(suite, "endpoints");
     tcase_add_loop_test(tests, probes_are_ok, 0, 5);
+    tcase_add_test(tests, json_ends_its_line);
     tcase_add_test(tests, models_are_listed);
     tcase_add_test(tests, version_tells_what_runs);
     tcase_add_loop_test(tests, accept_is_looked_at, 0, (int)(sizeof accepted / sizeof *accepted));

@@ -87,18 +87,18 @@ START_TEST(document) {
         &problem, "r-1",
         "{\"type\":\"about:blank\",\"title\":\"Unprocessable Content\",\"status\":422,"
         "\"code\":\"shape_mismatch\",\"detail\":\"row has 3 numbers; layer 0 of model 'tiny' takes 4\","
-        "\"pointer\":\"/inputs/1\",\"request_id\":\"r-1\"}");
+        "\"pointer\":\"/inputs/1\",\"request_id\":\"r-1\"}\n");
     srv_problem_clear(&problem);
     srv_problem_set(&problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, "17", "a \"quote\" and \\");
     expect_document(
         &problem, NULL,
         "{\"type\":\"about:blank\",\"title\":\"Bad Request\",\"status\":400,\"code\":\"bad_json\","
-        "\"detail\":\"a \\\"quote\\\" and \\\\\",\"offset\":17}");
+        "\"detail\":\"a \\\"quote\\\" and \\\\\",\"offset\":17}\n");
     srv_problem_clear(&problem);
     srv_problem_set(&problem, SRV_BODY_TOO_LARGE, SRV_WHERE_HEADER, "Content-Length", "big");
     expect_document(&problem, NULL,
                     "{\"type\":\"about:blank\",\"title\":\"Content Too Large\",\"status\":413,\"code\":"
-                    "\"body_too_large\",\"detail\":\"big\",\"header\":\"Content-Length\"}");
+                    "\"body_too_large\",\"detail\":\"big\",\"header\":\"Content-Length\"}\n");
 }
 END_TEST
 
