@@ -8,6 +8,7 @@
 
 static const char expected[] = "L×D numbers for one sequence or N×L×D for a batch";
 static const char expected_packed[] = "ΣL×D numbers for the sequences of 'lengths'";
+static const char no_text[] = "; attention takes vectors (embeddings), not text";
 
 typedef struct reader {
     srv_ask *ask;
@@ -118,11 +119,19 @@ static bool read_sequence(reader *in, srv_walk *walk, size_t index) {
     return read_list(in, walk, &place, index, length);
 }
 
+/* A list of words. */
+static bool fail_text(reader *in) {
+    srv_place first = {in->place, NULL, 0};
+    return srv_place_fail(&first, in->problem, SRV_WRONG_TYPE,
+                          "found a string; a row of numbers is expected%s", no_text);
+}
+
 static bool read_nested(reader *in, const srv_nest *nest, bool *single) {
     const char *what = in->lengths != NULL ? expected_packed : expected;
     size_t rank;
     srv_walk walk = {.nest = nest};
     if (!srv_nest_rank(nest, in->place, in->problem, 3, what, &rank)) return false;
+    if (rank == 1 && nest->odd.kind == SRV_KIND_STRING && nest->odd.index == 0) return fail_text(in);
     if (!check_rank(in, in->place, rank, 3)) return false;
     *single = rank == 2 && in->lengths == NULL;
     size_t count = srv_walk_next(&walk, 1);
@@ -138,8 +147,9 @@ static bool read_nested(reader *in, const srv_nest *nest, bool *single) {
 
 static bool fail_other(reader *in, const json_t *value) {
     char found[SRV_FOUND_SIZE];
-    return srv_place_fail(in->place, in->problem, SRV_WRONG_TYPE, "found %s; expected %s",
-                          srv_json_found(value, found), in->lengths != NULL ? expected_packed : expected);
+    return srv_place_fail(in->place, in->problem, SRV_WRONG_TYPE, "found %s; expected %s%s",
+                          srv_json_found(value, found), in->lengths != NULL ? expected_packed : expected,
+                          json_is_string(value) ? no_text : "");
 }
 
 static bool read_tensor(reader *in, const srv_tensors *given, bool *single) {

@@ -8,6 +8,7 @@
 
 static const char expected[] = "L×D numbers for one sequence or N×L×D for a batch";
 static const char expected_packed[] = "ΣL×D numbers for the sequences of 'lengths'";
+static const char no_text[] = "; attention takes vectors (embeddings), not text";
 
 typedef struct reader {
     srv_rows *rows;
@@ -95,7 +96,14 @@ static bool read_list(reader *in, const json_t *list, const srv_place *place, si
 static bool read_nested(reader *in, const json_t *value, bool *single) {
     size_t rank, count = json_array_size(value);
     const char *what = in->lengths != NULL ? expected_packed : expected;
+    if (json_is_string(value))
+        return srv_place_fail(in->place, in->problem, SRV_WRONG_TYPE, "found a string; expected %s%s", what,
+                              no_text);
     if (!oracle_rank(value, in->place, in->problem, 3, what, &rank)) return false;
+    srv_place first = {in->place, NULL, 0};
+    if (rank == 1 && json_is_string(json_array_get(value, 0)))
+        return srv_place_fail(&first, in->problem, SRV_WRONG_TYPE,
+                              "found a string; a row of numbers is expected%s", no_text);
     if (!check_rank(in, in->place, rank, 3)) return false;
     *single = rank == 2 && in->lengths == NULL;
     size_t sequences = in->lengths != NULL ? in->lengths->count : *single ? 1 : count;
