@@ -6,12 +6,31 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
     char offset[24];
     snprintf(offset, sizeof offset, "%zu", scan->nul);
     return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
                            "not JSON: a NUL character outside strings");
+}
+
+/* Whether what Jansson cannot read is a NaN or an infinity, as many programs write them; `next` is the byte behind. */
+static bool is_not_finite(const char *error, char next) {
+    static const char *const words[] = {"nan'", "inf'", "infinity'"};
+    const char *near = strstr(error, "near '");
+    if (near == NULL) return false;
+    near += strlen("near '");
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strncasecmp(near, words[i], strlen(words[i])) == 0) return true;
+    return strcmp(near, "-'") == 0 && next != '\0' && strchr("IiNn", next) != NULL;
+}
+
+const char *srv_json_advice(const char *error, char next) {
+    return is_not_finite(error, next)
+               ? "; JSON has neither NaN nor Infinity: attention_mask masks keys, and so "
+                 "does -Infinity in a bias sent as base64"
+               : "";
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */
@@ -30,7 +49,10 @@ static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_probl
         return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset,
                                "number beyond double; float32 holds magnitudes up to 3.4028235e38");
     default:
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s", error->text);
+        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s%s", error->text,
+                               srv_json_advice(error->text, position < scan->text.size
+                                                                ? (char)scan->text.data[position]
+                                                                : '\0'));
     }
 }
 

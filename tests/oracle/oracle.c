@@ -4,6 +4,7 @@
 #include "oracle_parts.h"
 #include "server/codec/json_fields.h"
 #include "server/codec/json_query.h"
+#include "server/codec/json_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -113,9 +114,10 @@ static void read_members(srv_ask *ask, json_t *root, const srv_problem *query_pr
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */
-static bool fail_text(const json_error_t *error, srv_problem *problem) {
+static bool fail_text(const json_error_t *error, const char *body, size_t size, srv_problem *problem) {
     char offset[24];
-    snprintf(offset, sizeof offset, "%d", error->position < 0 ? 0 : error->position);
+    size_t position = error->position < 0 ? 0 : (size_t)error->position;
+    snprintf(offset, sizeof offset, "%zu", position);
     switch (json_error_code(error)) {
     case json_error_stack_overflow:
         return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
@@ -124,7 +126,8 @@ static bool fail_text(const json_error_t *error, srv_problem *problem) {
         return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset,
                                "number beyond double; float32 holds magnitudes up to 3.4028235e38");
     default:
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s", error->text);
+        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s%s", error->text,
+                               srv_json_advice(error->text, position < size ? body[position] : 0));
     }
 }
 
@@ -138,7 +141,7 @@ static json_t *read_text(const char *body, size_t size, srv_problem *problem) {
     json_t *root = json_loadb(
         body, size, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL | JSON_ALLOW_NUL,
         &error);
-    if (root == NULL) fail_text(&error, problem);
+    if (root == NULL) fail_text(&error, body, size, problem);
     return root;
 }
 
