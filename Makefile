@@ -102,7 +102,7 @@ OPENAPI_VENV := build/openapi/venv
 TRITON_VENV := build/triton/venv
 # The Python of `make bench`; one that has torch lets it be compared with.
 PYTHON ?= python3
-# For each operation and kind of request; 300 take two minutes.
+# For each operation and kind of request; 60 take five minutes, 300 a quarter of an hour.
 OPENAPI_EXAMPLES ?= 60
 
 .PHONY: all

@@ -39,7 +39,7 @@ const cfg_row cfg_rows[] = {
     {CFG_KIND_COUNT, "engine.workers", "--workers", "ATTND_WORKERS", "0", AT(workers), 0, 1024, NULL, "N",
      "worker threads; 0: one for each processor that may be used"},
     {CFG_KIND_CHOICE, "engine.vectors", "--vectors", "ATTND_VECTORS", "auto", AT(vectors), 0, 0, vectors, "WIDTH",
-     "vector code of the softmax, of conversions and of JSON numbers; auto: the widest that the processor can run"},
+     "vector code of products, softmax, conversions and JSON numbers; auto: the widest that the processor can run"},
     {CFG_KIND_CHOICE, "engine.kernels", "--kernels", "ATTND_KERNELS", "auto", AT(kernels), 0, 0, kernels, "WHICH",
      "what computes: auto: OpenBLAS and vector code; reference: plain loops in double precision, slow, to compare with"},
     {CFG_KIND_BYTES, "limits.max_body", "--max-body", "ATTND_MAX_BODY", "256MiB", AT(max_body), 1, MANY_BYTES, NULL,

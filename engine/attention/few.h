@@ -29,7 +29,7 @@ typedef struct attn_blend {
 } attn_blend;
 
 typedef struct attn_few_kernels {
-    /* The most rows of one request whose projections are faster this way than through OpenBLAS; at least
+    /* The most rows of one request whose projections are faster this way than packed (panel.h) or through OpenBLAS; at least
      * ATTN_FEW_QUERIES. */
     size_t linear_rows;
     /* The most rows of one tile whose values are faster blended this way; likewise. */

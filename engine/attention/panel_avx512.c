@@ -78,7 +78,7 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
     size_t lda = b->lda;
     /* Three rows are within reach of one address: five addresses instead of fourteen. */
 #pragma GCC unroll 5
-    for (size_t k = 0; k < THIRDS; k++)
+    for (size_t k = 0; k < (size_t)(rows + 2) / 3; k++)
         a[k] = b->a + 3 * k * lda + from;
 #pragma GCC unroll 28
     for (int i = 0; i < rows * vectors; i++)
@@ -97,7 +97,7 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
                 sums[i * vectors + v] = _mm512_fmadd_ps(number, lanes[v], sums[i * vectors + v]);
         }
 #pragma GCC unroll 5
-        for (int k = 0; k < THIRDS; k++)
+        for (int k = 0; k < (rows + 2) / 3; k++)
             a[k]++;
     }
 }

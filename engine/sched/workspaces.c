@@ -10,7 +10,7 @@
 
 /* Blocks of PAGED bytes and more begin on a page, so that what is behind them can go back page by page. LARGE ones ask for
  * huge pages, where the system has them for who asks: what has gone back comes again with few faults instead of thousands,
- * which is a tenth of a forward pass with maps. At most one such page, the last, is more than was asked for. */
+ * which is a tenth of a forward pass with maps. The last one is made of small pages, unless all of it was asked for. */
 enum {
     IDLE_BLOCKS = 64,
     LINE = 64,
@@ -69,7 +69,8 @@ static bool allocate(size_t bytes, attn_workspace *out) {
     size_t capacity = rounded_up(bytes, alignment);
     void *memory = aligned_alloc(alignment, capacity);
     if (!memory) return false;
-    if (bytes >= LARGE) (void)madvise(memory, capacity, MADV_HUGEPAGE); /* else small ones serve as well */
+    /* Where it fails small ones serve as well. */
+    if (bytes >= LARGE) (void)madvise(memory, bytes / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
     *out = (attn_workspace){memory, capacity, bytes};
     return true;
 }

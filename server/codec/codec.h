@@ -74,8 +74,8 @@ struct srv_codec {
      * it overflows. */
     size_t (*cost)(const srv_ask *ask, const attn_plan *plan);
     /* Lists the answer: literal text and tensors, which are written when they are sent. The tensors may point into
-     * the run, and those of projections into the ask as well. False with a problem, or where nobody wants it any more; a
-     * number that binary16 does not hold is found later (parts.h). */
+     * the run, and those of projections into the ask as well. False with a problem, or where nobody wants it any
+     * more; a number that binary16 does not hold is found later (parts.h). */
     bool (*encode)(const srv_outcome *outcome, srv_parts *parts, srv_problem *problem);
 };
 

@@ -2,7 +2,6 @@
  * f32, so they had to be kept. */
 #include "json_tensor.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { PIECE = 512 };
@@ -22,9 +21,8 @@ static void mark(const json_t *tensor, srv_capture *capture) {
     const json_t *dtype = json_object_get(tensor, "dtype"), *data = json_object_get(tensor, "data");
     if (!json_is_string(data) || !json_is_string(dtype) || strcmp(json_string_value(dtype), "f64") != 0)
         return;
-    size_t index = strtoul(json_string_value(data), NULL, 10);
-    srv_json_data *part = (srv_json_data *)(void *)capture->data.data + index;
-    part->is_wide = !part->was_converted;
+    srv_json_data *part = srv_json_data_of(capture, data);
+    if (part != NULL) part->is_wide = !part->was_converted;
 }
 
 void srv_json_tensors_narrow(const json_t *value, srv_capture *capture) {
@@ -33,7 +31,10 @@ void srv_json_tensors_narrow(const json_t *value, srv_capture *capture) {
     size_t count = capture->data.size / sizeof *parts, end = 0;
     if (count == 0 || elements->size == 0 || capture->nest.element != SRV_ELEMENT_NUMBER) return;
     if (json_is_object(value)) mark(value, capture);
-    for (size_t i = 0; capture->nest.lists_objects && i < json_array_size(value); i++)
+    /* Behind the first odd element nothing will be read, and objects of the text may be those of deeper lists. */
+    const srv_odd *odd = &capture->nest.odd;
+    size_t tensors = !capture->nest.lists_objects ? 0 : odd->level > 0 ? odd->index : json_array_size(value);
+    for (size_t i = 0; i < tensors; i++)
         mark(json_array_get(value, i), capture);
     for (size_t i = 0; i < count; i++) {
         size_t behind = i + 1 < count ? parts[i + 1].first : elements->size, size = behind - parts[i].first;

@@ -99,10 +99,10 @@ static bool check_size(const srv_tensor *tensor, attn_dtype dtype, const srv_pla
                           wanted);
 }
 
-/* What the text has in the place of data: which it was of its field's. */
-static const srv_json_data *data_of(const srv_json_tensors *from, const json_t *member) {
-    size_t index = strtoul(json_string_value(member), NULL, 10);
-    return (const srv_json_data *)(const void *)from->capture->data.data + index;
+srv_json_data *srv_json_data_of(const srv_capture *capture, const json_t *data) {
+    srv_json_data *parts = (srv_json_data *)(void *)capture->data.data;
+    size_t index = strtoul(json_string_value(data), NULL, 10);
+    return index < capture->data.size / sizeof *parts ? parts + index : NULL;
 }
 
 static bool tensor_at(const srv_tensors *given, size_t index, const srv_place *place, srv_problem *problem,
@@ -117,7 +117,11 @@ static bool tensor_at(const srv_tensors *given, size_t index, const srv_place *p
         return srv_place_fail(place, problem, SRV_WRONG_TYPE, "found %s; a base64 tensor is expected",
                               srv_odd_found(odd, found));
     if (!check_known(value, place, problem) || !check_members(value, place, problem)) return false;
-    tensor.text = data_of(from, json_object_get(value, "data"));
+    tensor.text = srv_json_data_of(from->capture, json_object_get(value, "data"));
+    if (tensor.text == NULL)
+        return srv_place_fail(
+            place, problem, SRV_WRONG_TYPE,
+            "found a tensor within lists; lists of numbers or one base64 tensor are expected");
     const srv_buffer *elements = &from->capture->nest.elements;
     if (elements->size > 0) tensor.data = elements->data + tensor.text->first;
     if (!read_dtype(json_object_get(value, "dtype"), place, problem, flags, &dtype) ||

@@ -12,6 +12,10 @@ typedef struct srv_json_tensors {
     const srv_capture *capture;
 } srv_json_tensors;
 
+/* Which of a capture's parts a "data" of the text stands for. NULL where it stands for none: it is the client's own text then,
+ * of an object deep in lists, which the scanner does not take. */
+srv_json_data *srv_json_data_of(const srv_capture *capture, const json_t *data);
+
 /* The body is over, and no element has been looked at: those of f64 whose dtype came behind their data, which lie here as
  * they came, become float32, and the capture takes half. */
 void srv_json_tensors_narrow(const json_t *value, srv_capture *capture);

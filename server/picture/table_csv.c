@@ -55,7 +55,7 @@ bool srv_csv_encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *p
     for (size_t panel = 0; is_made && panel < maps.panels; panel++)
         for (size_t row = 0; row < maps.rows && !out->failed; row++) {
             if (srv_outcome_is_unwanted(outcome)) out->failed = true;
-            for (size_t key = 0; key < maps.keys + maps.extra; key++)
+            for (size_t key = 0; key < maps.keys + maps.extra && !out->failed; key++)
                 put_line(&maps, panel, row, key, out);
         }
     srv_maps_done(&maps);
