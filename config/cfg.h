@@ -110,6 +110,8 @@ cfg_outcome cfg_load(int argc, char **argv, char **environment, cfg_settings *ou
 void cfg_settings_done(cfg_settings *settings);
 void cfg_problems_done(cfg_problems *problems);
 
+/* Writes words from column `indent` on, where the line stands, in lines of at most 80 columns, and ends the last. */
+void cfg_help_text(FILE *out, const char *text, size_t indent);
 /* Writes the list of settings for --help: flag, environment name, place in the file, default. */
 void cfg_help(FILE *out);
 

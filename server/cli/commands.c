@@ -10,9 +10,8 @@ const srv_command srv_commands[] = {
     {.name = "serve",
      .arguments = "[SETTING …]",
      .summary = "answer requests over HTTP until SIGTERM or SIGINT",
-     .details = "Prints the addresses as soon as they are open, and 'ready' with a command to try once the "
-                "models are\n"
-                "loaded. A second signal does not wait for requests that run.\n"
+     .details = "Prints the addresses as soon as they are open, and 'ready' with a command to try\n"
+                "once the models are loaded. A second signal does not wait for requests that run.\n"
                 "Exit codes: 0 fine, 1 failed, 2 usage or configuration.\n",
      .has_settings = true,
      .computes = true,
@@ -20,13 +19,14 @@ const srv_command srv_commands[] = {
     {.name = "run",
      .arguments = "[SETTING …] [--show] [-o FILE] [--query TEXT] FILE",
      .summary = "answer one request from a file, '-' being standard input, without a network",
-     .details = "  --show         draw the attention as characters, as wide as the terminal, in its colours\n"
-                "  -o FILE        write the answer to FILE, in the form that its ending names: .json, .npy,\n"
-                "                 .safetensors, .png, .svg, .csv or .txt\n"
-                "  --query TEXT   options as behind a target's '?': --query 'heads=0&color_scale=log'\n"
-                "Prints the bytes that HTTP would send. FILE may be .npy or .safetensors as well as JSON. A "
-                "refusal's\n"
-                "problem document goes to standard error.\n"
+     .details = "  --show         draw the attention as characters, as wide as the terminal, in\n"
+                "                 its colours\n"
+                "  -o FILE        write the answer to FILE, in the form that its ending names:\n"
+                "                 .json, .npy, .safetensors, .png, .svg, .csv or .txt\n"
+                "  --query TEXT   options as behind a target's '?':\n"
+                "                 --query 'heads=0&color_scale=log'\n"
+                "Prints the bytes that HTTP would send. FILE may be .npy or .safetensors as well\n"
+                "as JSON. A refusal's problem document goes to standard error.\n"
                 "Exit codes: 0 answered, 1 refused or failed, 2 usage or configuration.\n",
      .has_settings = true,
      .computes = true,
@@ -54,21 +54,20 @@ const srv_command srv_commands[] = {
     {.name = "health",
      .arguments = "[SETTING …] [--address HOST:PORT]",
      .summary = "ask the daemon on this machine whether it is ready, as containers do",
-     .details =
-         "  --address HOST:PORT  where to ask; without it, the first address of server.listen that answers\n"
-         "Exit codes: 0 ready, 1 not ready or not there, 2 usage or configuration.\n",
+     .details = "  --address HOST:PORT  where to ask; without it, the first address of\n"
+                "                       server.listen that answers\n"
+                "Exit codes: 0 ready, 1 not ready or not there, 2 usage or configuration.\n",
      .has_settings = true,
      .run = srv_cli_health},
     {.name = "key",
      .arguments = "NAME",
      .summary = "make an API key: prints it, this once, and its entry for the keys file",
-     .details = "The setting auth.keys_file names a file {\"keys\": [ENTRY, …]}. Of an entry \"rights\" may "
-                "be \"infer\" (ask for\n"
-                "attention), \"read\" (models, limits, version) and \"metrics\"; \"rate\" is how many "
-                "requests a second the key may\n"
-                "make (none: no limit), \"burst\" how many of them at once. Who has the key sends "
-                "'Authorization: Bearer KEY'\n"
-                "or 'X-API-Key: KEY'. The file holds no key itself, only its SHA-256. It is read at start.\n"
+     .details = "The setting auth.keys_file names a file {\"keys\": [ENTRY, …]}. Of an entry\n"
+                "\"rights\" may be \"infer\" (ask for attention), \"read\" (models, limits, version)\n"
+                "and \"metrics\"; \"rate\" is how many requests a second the key may make (none: no\n"
+                "limit), \"burst\" how many of them at once. Who has the key sends\n"
+                "'Authorization: Bearer KEY' or 'X-API-Key: KEY'. The file holds no key itself,\n"
+                "only its SHA-256. It is read at start.\n"
                 "Exit codes: 0 fine, 1 failed, 2 usage.\n",
      .run = srv_cli_key},
     {.name = "inspect",
@@ -89,16 +88,16 @@ const srv_command srv_commands[] = {
     {.name = "bench",
      .arguments = "[SETTING …] [--quick] [--json FILE] [--peer-asks FILE --peer-answers FILE]",
      .summary = "measure how fast this machine computes, beside what it could reach at best",
-     .details =
-         "  --quick              seconds instead of minutes: few turns, short series\n"
-         "  --json FILE          write what was measured as JSON too\n"
-         "  --peer-asks FILE, --peer-answers FILE\n"
-         "                       pipes to another implementation, which takes turns: its name comes first; "
-         "then a\n"
-         "                       line 'BATCH LENGTH WIDTH HEADS MAPS CAUSAL' is answered with seconds\n"
-         "Nothing else should run meanwhile. OPENBLAS_CORETYPE, --vectors and --workers show what "
-         "others are worth.\n"
-         "Exit codes: 0 measured, 1 failed, 2 usage or configuration.\n",
+     .details = "  --quick              seconds instead of minutes: few turns, short series\n"
+                "  --json FILE          write what was measured as JSON too\n"
+                "  --peer-asks FILE, --peer-answers FILE\n"
+                "                       pipes to another implementation, which takes turns: its\n"
+                "                       name comes first; then a line\n"
+                "                       'BATCH LENGTH WIDTH HEADS MAPS CAUSAL' is answered with\n"
+                "                       seconds\n"
+                "Nothing else should run meanwhile. OPENBLAS_CORETYPE, --vectors and --workers\n"
+                "show what others are worth.\n"
+                "Exit codes: 0 measured, 1 failed, 2 usage or configuration.\n",
      .has_settings = true,
      .computes = true,
      .run = srv_cli_bench},

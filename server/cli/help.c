@@ -10,14 +10,17 @@ void srv_help_overview(FILE *out) {
           "usage: attnd COMMAND [ARGUMENTS]\n\n",
           out);
     for (const srv_command *command = srv_commands; command->name; command++) {
-        fprintf(out, "  %-9s %s\n", command->name, command->summary);
+        fprintf(out, "  %-9s ", command->name);
+        cfg_help_text(out, command->summary, strlen("  123456789 "));
     }
     fputs("\n'attnd help COMMAND' explains one.\n", out);
 }
 
 void srv_help_command(FILE *out, const srv_command *command) {
-    fprintf(out, "usage: attnd %s%s%s\n\n%s\n", command->name, command->arguments[0] ? " " : "",
-            command->arguments, command->summary);
+    int indent = fprintf(out, "usage: attnd %s%s", command->name, command->arguments[0] ? " " : "");
+    cfg_help_text(out, command->arguments, (size_t)indent);
+    fputc('\n', out);
+    cfg_help_text(out, command->summary, 0);
     if (command->details) fprintf(out, "\n%s", command->details);
     if (command->has_settings) {
         fputc('\n', out);

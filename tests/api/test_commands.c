@@ -93,9 +93,23 @@ START_TEST(example_is_answered) {
 }
 END_TEST
 
+/* Lines fit a terminal of 80 columns; every character is one wide here. */
+static void check_width(const char *text) {
+    size_t columns = 0;
+    const char *line = text;
+    for (const char *at = text; *at; at++) {
+        if (((unsigned char)*at & 0xC0) != 0x80) columns++;
+        if (*at != '\n') continue;
+        ck_assert_msg(columns <= 80 + 1, "%zu columns: %.120s", columns - 1, line);
+        ck_assert_msg(at == text || at[-1] != ' ', "a line ends in a space: %.120s", line);
+        columns = 0;
+        line = at + 1;
+    }
+}
+
 START_TEST(help_and_version) {
-    static const char *const commands[] = {"serve",   "run",  "config",  "check",   "health",
-                                           "inspect", "init", "example", "version", "help"};
+    static const char *const commands[] = {"serve", "run",     "config",  "check", "health", "inspect",
+                                           "init",  "example", "version", "help",  "key",    "bench"};
     process_result all = process_run_attnd("help", NULL);
     ck_assert_int_eq(all.code, 0);
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
@@ -103,8 +117,10 @@ START_TEST(help_and_version) {
         process_result one = process_run_attnd(commands[i], "--help", NULL);
         ck_assert_msg(one.code == 0 && one.output[0] && !one.errors[0], "%s --help: %d %s", commands[i],
                       one.code, one.errors);
+        check_width(one.output);
         process_result_done(&one);
     }
+    check_width(all.output);
     process_result_done(&all);
     all = process_run_attnd("serve", "--help", NULL);
     ck_assert_ptr_nonnull(strstr(all.output, "--max-body"));
