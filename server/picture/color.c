@@ -71,9 +71,3 @@ srv_rgb srv_color_on_white(srv_color_map map, size_t level) {
         rgb[channel] += (1 - rgb[channel]) * white;
     return rgb_of(rgb);
 }
-
-srv_rgb srv_color_on_black(srv_color_map map, size_t level) {
-    double rgb[3];
-    color_at(map, (double)level / (SRV_LEVELS - 1), rgb);
-    return rgb_of(rgb);
-}

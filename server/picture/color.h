@@ -27,7 +27,5 @@ double srv_color_weight(srv_color_scale scale, double share, float max);
 
 /* A level on white paper: level 0 is white, and each is darker than the one before. */
 srv_rgb srv_color_on_white(srv_color_map map, size_t level);
-/* A level on a dark screen: each is lighter than the one before. */
-srv_rgb srv_color_on_black(srv_color_map map, size_t level);
 
 #endif

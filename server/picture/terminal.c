@@ -5,6 +5,7 @@
 #include "caption.h"
 #include "cells.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -85,14 +86,19 @@ static void put_header(const terminal *to) {
     put(to, to->label + 2 + column + 6 <= to->options->columns ? "  keys\n" : "\n");
 }
 
-/* One cell in colour; *last is the level that the terminal has as its background, 0: its own. */
+/* What a terminal has as its background where it is no level's colour. */
+static const size_t own_background = SIZE_MAX;
+
+/* One cell in the colours of a PNG; *last is the level that the terminal has as its background. */
 static void put_colored(const terminal *to, float weight, size_t *last) {
-    size_t level = weight < 0 ? 0 : srv_color_level(to->options->scale, weight, to->maps->max);
+    size_t level = weight < 0 ? own_background : srv_color_level(to->options->scale, weight, to->maps->max);
     if (level != *last) {
-        char code[32];
-        srv_rgb color = srv_color_on_black(to->options->map, level);
-        snprintf(code, sizeof code, "\x1b[48;2;%u;%u;%um", color.r, color.g, color.b);
-        put(to, level == 0 ? "\x1b[0m" : code);
+        char code[32] = "\x1b[0m";
+        if (level != own_background) {
+            srv_rgb color = srv_color_on_white(to->options->map, level);
+            snprintf(code, sizeof code, "\x1b[48;2;%u;%u;%um", color.r, color.g, color.b);
+        }
+        put(to, code);
         *last = level;
     }
     put(to, weight < 0 ? (to->wide == 2 ? "//" : "/") : to->wide == 2 ? "  " : " ");
@@ -109,14 +115,14 @@ static void put_plain(const terminal *to, float weight) {
 }
 
 static void put_cells(const terminal *to, size_t begin, size_t end) {
-    size_t last = 0;
+    size_t last = own_background;
     for (size_t i = begin; i < end; i++) {
         if (to->options->color)
             put_colored(to, to->cells.largest[i], &last);
         else
             put_plain(to, to->cells.largest[i]);
     }
-    if (last != 0) put(to, "\x1b[0m");
+    if (last != own_background) put(to, "\x1b[0m");
     put(to, "|");
 }
 
@@ -166,11 +172,11 @@ static void put_legend(const terminal *to) {
     char max[SRV_WEIGHT_SIZE];
     put(to, "0 [");
     for (size_t i = 0; i < RAMP; i++) {
-        size_t last = 0;
+        size_t last = own_background;
         float weight = (float)srv_color_weight(to->options->scale, (double)i / (RAMP - 1), maps->max);
         if (to->options->color) {
             put_colored(to, i == 0 ? 0 : weight, &last);
-            if (last != 0) put(to, "\x1b[0m");
+            put(to, "\x1b[0m");
         } else {
             srv_text_append(to->out, ramp + i, 1);
         }

@@ -1,6 +1,7 @@
 /* POST /v1/attention answered with pictures and tables: read back, they hold the weights of the JSON answer. */
 #include "api.h"
 
+#include "server/picture/color.h"
 #include "server/picture/raster.h"
 #include "tests/support/fixtures.h"
 #include "tests/support/process.h"
@@ -412,7 +413,14 @@ START_TEST(characters_fit_the_terminal) {
         http_done(&text);
     }
     http_answer colored = ask_as("text/plain", "?color=1", drawn[0].body, 200);
-    ck_assert_ptr_nonnull(strstr(colored.body, "\x1b[48;2;"));
+    /* The legend's ends are those of a PNG: from white to dark. */
+    char ends[2][40];
+    for (size_t i = 0; i < 2; i++) {
+        srv_rgb c = srv_color_on_white(SRV_CIVIDIS, i * (SRV_LEVELS - 1));
+        snprintf(ends[i], sizeof ends[i], i == 0 ? "\n0 [\x1b[48;2;%d;%d;%dm" : "\x1b[48;2;%d;%d;%dm", c.r,
+                 c.g, c.b);
+        ck_assert_ptr_nonnull(strstr(colored.body, ends[i]));
+    }
     api_check_header(&colored, "Content-Type", "text/plain; charset=utf-8");
     http_done(&colored);
 }
