@@ -74,7 +74,7 @@ AVX512_INLINE void transpose(__m512 m[LANES]) {
 
 /* sums[i · vectors + v] = Σ a[i·lda + t] · strip[t] for t from `from` up to `to`, for all lanes of the strip's register v. */
 AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size_t to, __m512 *sums) {
-    const float *strip = b->strip + from * (size_t)(vectors * LANES), *a[THIRDS];
+    const float *strip = b->strip + from * (size_t)vectors * LANES, *a[THIRDS];
     size_t lda = b->lda;
     /* Three rows are within reach of one address: five addresses instead of fourteen. */
 #pragma GCC unroll 5
@@ -134,8 +134,9 @@ AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
         transpose(results);
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; i++) {
-            if ((size_t)(v * LANES + i) >= b->lanes) break;
-            float *y = b->y[v * LANES + i] + b->at;
+            size_t lane = (size_t)v * LANES + (size_t)i;
+            if (lane >= b->lanes) break;
+            float *y = b->y[lane] + b->at;
             __m512 before = b->adds ? _mm512_maskz_loadu_ps(columns, y) : start;
             _mm512_mask_storeu_ps(y, columns, _mm512_add_ps(before, results[i]));
         }
@@ -151,7 +152,7 @@ AVX512_INLINE void rows_block(int rows, int vectors, const block *b) {
 #pragma GCC unroll 2
         for (int v = 0; v < vectors; v++) {
             float *c = b->c + (size_t)i * b->ldc + v * LANES;
-            __mmask16 lanes = first_lanes(b->lanes - (size_t)(v * LANES));
+            __mmask16 lanes = first_lanes(b->lanes - (size_t)v * LANES);
             __m512 before = b->adds ? _mm512_maskz_loadu_ps(lanes, c) : _mm512_setzero_ps();
             _mm512_mask_storeu_ps(c, lanes, _mm512_fmadd_ps(alpha, sums[i * vectors + v], before));
         }

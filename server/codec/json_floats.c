@@ -104,7 +104,7 @@ static inline bool read_sixteen(const char *at, size_t count, uint64_t *out) {
 /* One or two digits, or none, and zeros behind them as one of two. */
 static inline bool read_two(const char *at, size_t count, uint64_t *out) {
     uint64_t digits = (srv_eight_at(at) ^ 0x3030) & ((UINT64_C(1) << 8 * count) - 1);
-    if (((digits + 0x7676) & 0x8080) != 0) return false;
+    if (((digits | (digits + 0x7676)) & 0x8080) != 0) return false;
     *out = (digits & 0xf) * 10 + (digits >> 8);
     return true;
 }

@@ -27,8 +27,12 @@ __attribute__((format(printf, 3, 4))) static bool fail(reader *in, size_t offset
     return srv_problem_set(in->problem, SRV_BAD_BODY, SRV_WHERE_OFFSET, where, "%s", text);
 }
 
+static bool is_blank(char byte) {
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
 static void skip(reader *in) {
-    while (in->at < in->end && memchr(" \t\r\n", in->bytes[in->at], 4) != NULL)
+    while (in->at < in->end && is_blank(in->bytes[in->at]))
         in->at++;
 }
 

@@ -77,8 +77,8 @@ const char *srv_part_memory(const srv_part *tensor) {
 /* How many of the row's axes begin (or, asked of the row behind, end) with it: 1 … rank. */
 static size_t brackets(const attn_view *view, size_t row) {
     size_t count = 1;
-    for (size_t axis = view->rank - 1; axis-- > 0 && row % view->shape[axis] == 0; row /= view->shape[axis])
-        count++;
+    for (size_t axis = view->rank - 1; axis > 0 && row % view->shape[axis - 1] == 0; axis--, count++)
+        row /= view->shape[axis - 1];
     return count;
 }
 

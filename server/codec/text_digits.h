@@ -144,7 +144,8 @@ static inline char *srv_nine_write(srv_nine from, int32_t leading, char *out) {
     int32_t count = srv_nine_count(from);
     if (leading < -4 || leading >= SRV_NINE) return srv_nine_write_scientific(from, leading, out);
     if (leading < 0) {
-        memcpy(out, "0.000000", 8);
+        static const char zeros[8] = {'0', '.', '0', '0', '0', '0', '0', '0'};
+        memcpy(out, zeros, sizeof zeros);
         out[1 - leading] = (char)('0' + from.first);
         srv_put_eight(eight, out + 2 - leading);
         return out + 1 - leading + count;

@@ -66,8 +66,9 @@ static finder *finder_in_use(void) {
 #endif
 
 static inline char *write_null(char *out) {
-    memcpy(out, "null", 4);
-    return out + 4;
+    static const char null[4] = {'n', 'u', 'l', 'l'};
+    memcpy(out, null, sizeof null);
+    return out + sizeof null;
 }
 
 static char *write_batch(finder *find_digits, const float *numbers, size_t count, char *out) {

@@ -180,7 +180,8 @@ static axis make_axis(const srv_maps *maps, const srv_panel_size *panel, bool of
 
 /* From the panel's edge to the middle of where an index is drawn. */
 static double middle_of(const axis *a, size_t index) {
-    return ((double)(index / a->side.pool) + 0.5) * (double)a->side.pixels;
+    size_t cell = index / a->side.pool;
+    return ((double)cell + 0.5) * (double)a->side.pixels;
 }
 
 static void label_rows(srv_layout *to, const axis *a, srv_box panel) {

@@ -284,6 +284,25 @@ START_TEST(runs_of_floats) {
 }
 END_TEST
 
+/* A fraction of so many digits ends at any byte that is none, whichever way reads it. */
+START_TEST(a_byte_that_is_no_digit_ends_the_number) {
+    char text[64];
+    float found[2];
+    size_t digits = (size_t)_i, count;
+    for (size_t place = 0; place < digits; place++)
+        for (int byte = 0; byte < 256; byte++) {
+            if ((byte >= '0' && byte <= '9') || byte == ',' || byte == 'e' || byte == 'E') continue;
+            size_t size = (size_t)snprintf(text, sizeof text, "1.%.*s,0.00000000000000000000000000000000",
+                                           (int)digits, "1234567890123456789012");
+            text[2 + place] = (char)byte;
+            const char *end = srv_number_read_floats(text, text + size, found, 2, &count);
+            ck_assert_msg(count == (place > 0) && end == (place > 0 ? text + 2 + place : text),
+                          "byte %d at place %zu of %zu: %zu numbers, up to %td", byte, place, digits, count,
+                          end - text);
+        }
+}
+END_TEST
+
 ATTND_SUITE(json_number) {
     Suite *suite = suite_create("json_number");
     TCase *tests = tcase_create("json_number");
@@ -294,6 +313,7 @@ ATTND_SUITE(json_number) {
     tcase_add_loop_test(tests, limits_of_the_range, 0, sizeof limits / sizeof *limits);
     tcase_add_test(tests, very_long_numbers);
     tcase_add_test(tests, cut_numbers_are_not_told);
+    tcase_add_loop_test(tests, a_byte_that_is_no_digit_ends_the_number, 1, 20);
     tcase_add_test(tests, runs_of_floats);
     tcase_add_loop_test(tests, what_is_no_number, 0, sizeof wrong / sizeof *wrong);
     suite_add_tcase(suite, tests);
