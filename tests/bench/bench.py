@@ -23,7 +23,7 @@ CORES = ["Prescott", "Nehalem", "Sandybridge", "Haswell", "Zen", "SkylakeX", "Co
 
 def torch_seconds(torch, layers, batch, length, width, heads, maps, causal):
     """One forward pass of nn.MultiheadAttention with maps; without, what its fast path computes, by
-    scaled_dot_product_attention."""
+    scaled_dot_product_attention where this PyTorch has it."""
     layer, x, hidden = layers.setdefault((batch, length, width, heads), None) or (None, None, None)
     if layer is None:
         layer = torch.nn.MultiheadAttention(width, heads, batch_first=True).eval()
@@ -36,8 +36,8 @@ def torch_seconds(torch, layers, batch, length, width, heads, maps, causal):
         return y.view(batch, length, heads, width // heads).transpose(1, 2)
 
     def forward():
-        if maps:
-            return layer(x, x, x, need_weights=True, average_attn_weights=False, attn_mask=hidden if causal else None)
+        if maps or not hasattr(torch.nn.functional, "scaled_dot_product_attention"):
+            return layer(x, x, x, need_weights=maps, average_attn_weights=False, attn_mask=hidden if causal else None)
         q, k, v = (split(y) for y in torch.nn.functional.linear(x, layer.in_proj_weight, layer.in_proj_bias)
                    .chunk(3, dim=-1))
         y = torch.nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal)
