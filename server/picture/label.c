@@ -103,11 +103,24 @@ bool srv_label_shorten(char *text) {
     return length > 0;
 }
 
+/* Nothing is written behind the text: what stands there may be the next word. */
 size_t srv_label_fit(char *text, size_t columns) {
-    size_t has = srv_label_columns(text);
-    for (bool is_left = true; has > columns && is_left; has = srv_label_columns(text))
-        is_left = srv_label_shorten(text);
-    return has;
+    static const char ellipsis[] = "…";
+    size_t left = srv_label_columns(text), total = strlen(text), length = total, size;
+    bool is_joining = false; /* what was taken off last belongs to the character before it */
+    if (left <= columns) return left;
+    while (length > 0 && (left + 1 > columns || length + sizeof ellipsis - 1 > total || is_joining)) {
+        do {
+            length--;
+        } while (length > 0 && ((unsigned char)text[length] & 0xc0) == 0x80);
+        size_t taken = srv_character_columns(srv_character(text + length, &size));
+        is_joining = taken == 0;
+        left -= taken;
+    }
+    text[length] = '\0';
+    if (length + sizeof ellipsis - 1 > total) return left;
+    memcpy(text + length, ellipsis, sizeof ellipsis);
+    return left + 1;
 }
 
 bool srv_character_is_rtl(uint32_t character) {

@@ -25,7 +25,8 @@ void srv_label_clean(const char *text, size_t size, size_t characters, char *out
  * UAX #11 and the general categories Mn and Me, by blocks). */
 size_t srv_character_columns(uint32_t character);
 size_t srv_label_columns(const char *text);
-/* Cuts a cleaned text with an ellipsis where it takes more columns; returns how many it takes then. */
+/* Cuts a cleaned text with an ellipsis where it takes more columns; returns how many it takes then. Less than an ellipsis in
+ * bytes is cut to nothing. */
 size_t srv_label_fit(char *text, size_t columns);
 
 /* Whether the code point is written from right to left (Hebrew, Arabic and their kin, by blocks). */
@@ -35,7 +36,8 @@ bool srv_character_is_rtl(uint32_t character);
  * are turned around, marks stay behind the character that they join. (Of Unicode's UAX #9 what single words need.) */
 void srv_label_visual(const char *text, char *out, size_t room);
 
-/* Takes the last character and the marks that join it off, and puts an ellipsis there; false where that is all. */
+/* Takes the last character and the marks that join it off, and puts an ellipsis there, for which there must be room: two
+ * bytes more than the text has; false where that is all. */
 bool srv_label_shorten(char *text);
 
 #endif

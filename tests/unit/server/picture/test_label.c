@@ -67,6 +67,12 @@ START_TEST(are_fitted_to_columns) {
     ck_assert_uint_eq(srv_label_fit(short_one, 3), 3);
     ck_assert_str_eq(short_one, "cat");
     ck_assert_uint_eq(srv_label_fit(short_one, 0), 1); /* an ellipsis is the least */
+    char words[] = "abcdef\0next", two[] = "ab";
+    ck_assert_uint_eq(srv_label_fit(words, 5), 4);
+    ck_assert_str_eq(words, "abc…");
+    ck_assert_str_eq(words + 7, "next");
+    ck_assert_uint_eq(srv_label_fit(two, 1), 0);
+    ck_assert_str_eq(two, "");
 }
 END_TEST
 
