@@ -71,8 +71,9 @@ static size_t kv_head(const attn_block *block, size_t head) {
     return head / (block->layer->heads / block->layer->kv_heads);
 }
 
-/* `matrix` from a row and a column on. */
+/* `matrix` from a row and a column on; where no values are wanted there is none. */
 static attn_matrix from(attn_matrix matrix, size_t row, size_t column) {
+    if (!matrix.data) return matrix;
     return (attn_matrix){matrix.data + row * matrix.stride + column, matrix.stride};
 }
 
