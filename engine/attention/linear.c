@@ -39,12 +39,10 @@ size_t attn_linear_tiles(const attn_linear *linear) {
     return pieces(linear->rows, tile_rows()) * pieces(linear->out, ATTN_LINEAR_COLUMNS);
 }
 
-static void add_bias(const attn_linear *linear, attn_span rows, attn_span columns) {
-    for (size_t i = rows.begin; linear->b && i < rows.end; i++) {
-        float *y = linear->y + i * linear->out;
-        for (size_t j = columns.begin; j < columns.end; j++)
-            y[j] += linear->b[j];
-    }
+/* To one row of a tile, from its first column on. */
+static void add_bias(const attn_linear *linear, attn_span columns, float *y) {
+    for (size_t j = columns.begin; linear->b && j < columns.end; j++)
+        y[j - columns.begin] += linear->b[j];
 }
 
 /* False where a part of the result holds a value that is not finite. */
@@ -71,9 +69,8 @@ static void compute_few(const row_list *list) {
     size_t width = list->columns.end - list->columns.begin;
     attn_few_kernels_in_use()->dots(list->count, width, l->in, 1, list->x, l->w + list->columns.begin * l->in,
                                     l->in, list->y);
-    for (size_t i = 0; l->b && i < list->count; i++)
-        for (size_t j = 0; j < width; j++)
-            list->y[i][j] += l->b[list->columns.begin + j];
+    for (size_t i = 0; i < list->count; i++)
+        add_bias(l, list->columns, list->y[i]);
 }
 
 static void compute_packed(const row_list *list) {
@@ -118,7 +115,8 @@ static bool run_blas(const attn_linear *linear, attn_span rows, attn_span column
     attn_gemm(true, rows.end - rows.begin, columns.end - columns.begin, linear->in, 1,
               linear->x + rows.begin * linear->in, linear->in, linear->w + columns.begin * linear->in,
               linear->in, 0, linear->y + rows.begin * linear->out + columns.begin, linear->out);
-    add_bias(linear, rows, columns);
+    for (size_t i = rows.begin; i < rows.end; i++)
+        add_bias(linear, columns, linear->y + i * linear->out + columns.begin);
     return is_finite(linear, rows, columns);
 }
 
