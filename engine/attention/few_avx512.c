@@ -18,9 +18,11 @@ enum {
     LANES = 16,
     ROWS = 8, /* of a block of dot products, at most */
     COLUMNS = 8,
+    AHEAD = 32, /* rows of w or v that are fetched ahead */
     SUMS = 8,
     STRIP_ROWS = 6,   /* of a strip of a blend, at most */
     STRIP = 4,        /* its registers */
+    HALF_ROWS = 8,    /* so many rows take strips of half the width, which read v once */
     LINEAR_ROWS = 15, /* a half strip of panel.h is full with one more, and company fills it */
 };
 
@@ -61,16 +63,29 @@ AVX512_INLINE void store_first(float *to, __mmask16 lanes, __m512 value) {
     _mm512_mask_storeu_ps(to, lanes, value);
 }
 
-/* The sums of eight registers. */
+/* The same place some rows on, which need not exist, into the second cache: what the processor fetches by itself ends with
+ * each row, and the first cache could not wait for so much at a time. */
+AVX512_INLINE void fetch_ahead(const float *from, size_t stride) {
+    _mm_prefetch((const char *)((uintptr_t)from + AHEAD * stride * sizeof *from), _MM_HINT_T1);
+}
+
+/* The sums of eight registers: the halves of each, then what lies side by side, until a quarter is left of each half. */
 AVX512_INLINE __m256 sums_of(const __m512 v[SUMS]) {
-    __m256 half[SUMS];
-#pragma GCC unroll 8
-    for (int i = 0; i < SUMS; i++)
-        half[i] = _mm256_add_ps(_mm512_castps512_ps256(v[i]),
-                                _mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(v[i]), 1)));
-    __m256 a = _mm256_hadd_ps(_mm256_hadd_ps(half[0], half[1]), _mm256_hadd_ps(half[2], half[3]));
-    __m256 b = _mm256_hadd_ps(_mm256_hadd_ps(half[4], half[5]), _mm256_hadd_ps(half[6], half[7]));
-    return _mm256_add_ps(_mm256_permute2f128_ps(a, b, 0x20), _mm256_permute2f128_ps(a, b, 0x31));
+    __m512 halves[SUMS / 2], pairs[SUMS / 4];
+#pragma GCC unroll 4
+    for (int i = 0; i < SUMS / 2; i++)
+        halves[i] = _mm512_add_ps(_mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0x44),
+                                  _mm512_shuffle_f32x4(v[2 * i], v[2 * i + 1], 0xee));
+#pragma GCC unroll 2
+    for (int i = 0; i < SUMS / 4; i++)
+        pairs[i] = _mm512_add_ps(_mm512_shuffle_ps(halves[2 * i], halves[2 * i + 1], 0x88),
+                                 _mm512_shuffle_ps(halves[2 * i], halves[2 * i + 1], 0xdd));
+    /* By quarters: sums 0, 2, 4, 6 in two parts, then 1, 3, 5, 7. */
+    __m512 parts = _mm512_add_ps(_mm512_shuffle_ps(pairs[0], pairs[1], 0x88),
+                                 _mm512_shuffle_ps(pairs[0], pairs[1], 0xdd));
+    __m512 sums = _mm512_add_ps(parts, _mm512_shuffle_f32x4(parts, parts, 0xb1));
+    const __m512i order = _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 0, 0, 0, 0, 0, 0, 0, 0);
+    return _mm512_castps512_ps256(_mm512_permutexvar_ps(order, sums));
 }
 
 /* One step of the depth: every row of x with every row of w. */
@@ -91,9 +106,7 @@ AVX512_INLINE size_t walk_depth(int rows, int columns, const block *b, __m512 *s
         for (int j = 0; j < columns; j++) {
             const float *from = b->w + (size_t)j * b->ldw + t;
             w[j] = _mm512_loadu_ps(from);
-            /* The next block's rows: what the processor fetches ahead by itself ends with each row. */
-            _mm_prefetch((const char *)((uintptr_t)from + (size_t)columns * b->ldw * sizeof *from),
-                         _MM_HINT_T0);
+            fetch_ahead(from, b->ldw);
         }
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
@@ -108,7 +121,7 @@ AVX512_INLINE size_t walk_depth(int rows, int columns, const block *b, __m512 *s
 /* `rows` and `columns` are constants wherever this is called. */
 AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
     __m512 sums[ROWS * COLUMNS], w[COLUMNS], x[ROWS];
-#pragma GCC unroll 64
+#pragma GCC unroll 84
     for (int i = 0; i < ROWS * COLUMNS; i++)
         sums[i] = _mm512_setzero_ps();
     size_t t = walk_depth(rows, columns, b, sums);
@@ -145,8 +158,10 @@ AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *
         for (int k = 0; k < vectors; k++) {
             const float *from = s->v + j * s->v_stride + k * LANES;
             v[k] = is_cut ? load_first(from, lanes) : _mm512_loadu_ps(from);
+            fetch_ahead(from, s->v_stride);
+            __asm__("" : "+v"(v[k])); /* into a register once, not from memory for each row */
         }
-#pragma GCC unroll 6
+#pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
             __m512 weight = _mm512_set1_ps(s->weights[(size_t)i * s->weights_stride + j]);
 #pragma GCC unroll 4
@@ -154,7 +169,7 @@ AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *
                 sums[i * vectors + k] = _mm512_fmadd_ps(weight, v[k], sums[i * vectors + k]);
         }
     }
-#pragma GCC unroll 6
+#pragma GCC unroll 8
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
@@ -202,6 +217,8 @@ static const struct dots_shape {
     AVX512 static void blend_##rows(const strip *s) {                                                        \
         blend_strip(rows, STRIP, false, s);                                                                  \
     }                                                                                                        \
+    BLEND_HALF(rows)
+#define BLEND_HALF(rows)                                                                                     \
     AVX512 static void blend_##rows##_half(const strip *s) {                                                 \
         blend_strip(rows, STRIP / 2, false, s);                                                              \
     }                                                                                                        \
@@ -214,6 +231,8 @@ BLEND(3)
 BLEND(4)
 BLEND(5)
 BLEND(6)
+BLEND_HALF(7)
+BLEND_HALF(8)
 
 /* By the number of rows: a whole strip, half a one, one that is cut. */
 static const struct blend_shape {
@@ -224,6 +243,7 @@ static const struct blend_shape {
     {blend_1, blend_1_half, blend_1_cut}, {blend_2, blend_2_half, blend_2_cut},
     {blend_3, blend_3_half, blend_3_cut}, {blend_4, blend_4_half, blend_4_cut},
     {blend_5, blend_5_half, blend_5_cut}, {blend_6, blend_6_half, blend_6_cut},
+    {NULL, blend_7_half, blend_7_cut},    {NULL, blend_8_half, blend_8_cut},
 };
 
 static size_t min_of(size_t a, size_t b) {
@@ -245,8 +265,8 @@ static void dots(size_t rows, size_t columns, size_t depth, float alpha, const f
 }
 
 /* The width of the next strip where so much is left. */
-static size_t strip_width(size_t left) {
-    if (left >= STRIP * LANES) return STRIP * LANES;
+static size_t strip_width(size_t left, size_t rows) {
+    if (left >= STRIP * LANES && rows <= STRIP_ROWS) return STRIP * LANES;
     if (left >= STRIP / 2 * LANES) return STRIP / 2 * LANES;
     return min_of(left, LANES);
 }
@@ -261,21 +281,29 @@ static void run_strip(size_t rows, const strip *s) {
         shape->cut(s);
 }
 
-static void blend(size_t rows, const attn_blend *b, bool adds) {
+/* Some rows, of which a strip takes all. */
+static void blend_rows(size_t rows, const attn_blend *b, size_t first, bool adds) {
     for (size_t at = 0, width; at < b->width; at += width) {
-        width = strip_width(b->width - at);
-        for (size_t i = 0; i < rows; i += STRIP_ROWS) {
-            strip s = {.count = b->count,
-                       .weights = b->weights + i * b->weights_stride,
-                       .weights_stride = b->weights_stride,
-                       .v = b->v + at,
-                       .v_stride = b->v_stride,
-                       .y = b->y + i * b->y_stride + at,
-                       .y_stride = b->y_stride,
-                       .adds = adds,
-                       .width = width};
-            run_strip(min_of(rows - i, STRIP_ROWS), &s);
-        }
+        width = strip_width(b->width - at, rows);
+        const strip s = {.count = b->count,
+                         .weights = b->weights + first * b->weights_stride,
+                         .weights_stride = b->weights_stride,
+                         .v = b->v + at,
+                         .v_stride = b->v_stride,
+                         .y = b->y + first * b->y_stride + at,
+                         .y_stride = b->y_stride,
+                         .adds = adds,
+                         .width = width};
+        run_strip(rows, &s);
+    }
+}
+
+static void blend(size_t rows, const attn_blend *b, bool adds) {
+    /* As alike as they can be: a strip of one or two rows is slower than its share of one of more. */
+    size_t strips = rows <= HALF_ROWS ? 1 : (rows + STRIP_ROWS - 1) / STRIP_ROWS;
+    for (size_t i = 0, some; i < rows; i += some, strips--) {
+        some = (rows - i + strips - 1) / strips;
+        blend_rows(some, b, i, adds);
     }
 }
 

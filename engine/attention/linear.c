@@ -59,12 +59,13 @@ typedef struct row_list {
     const attn_linear *first; /* any of them: its weights are everyone's */
     attn_span columns;
     bool is_few;
+    bool finite; /* false once a packed result was not; of few rows nobody has looked */
     size_t count;
     const float *x[ATTN_PANEL_TILE_ROWS];
     float *y[ATTN_PANEL_TILE_ROWS];
 } row_list;
 
-static void compute_few(const row_list *list) {
+static void compute_few(row_list *list) {
     const attn_linear *l = list->first;
     size_t width = list->columns.end - list->columns.begin;
     attn_few_kernels_in_use()->dots(list->count, width, l->in, 1, list->x, l->w + list->columns.begin * l->in,
@@ -73,7 +74,7 @@ static void compute_few(const row_list *list) {
         add_bias(l, list->columns, list->y[i]);
 }
 
-static void compute_packed(const row_list *list) {
+static void compute_packed(row_list *list) {
     const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
     const attn_linear *l = list->first;
     const float *w = l->w + list->columns.begin * l->in, *bias = l->b ? l->b + list->columns.begin : NULL;
@@ -81,7 +82,9 @@ static void compute_packed(const row_list *list) {
     for (size_t t = 0; t < l->in; t += ATTN_PANEL_DEPTH) {
         size_t rest = l->in - t, depth = rest < ATTN_PANEL_DEPTH ? rest : ATTN_PANEL_DEPTH;
         kernels->pack(list->count, t, depth, list->x, &panel);
-        kernels->columns(&panel, list->columns.end - list->columns.begin, w + t, l->in, bias, t > 0, list->y);
+        if (!kernels->columns(&panel, list->columns.end - list->columns.begin, w + t, l->in, bias, t > 0,
+                              list->y))
+            list->finite = false;
     }
 }
 
@@ -102,13 +105,14 @@ static void add_rows(row_list *list, const attn_linear *linear, attn_span rows) 
 void attn_linear_run_together(const attn_linear *const *linears, size_t count, size_t tile, bool *finite) {
     row_list few = {
         .first = linears[0], .columns = piece_of(linears[0]->out, ATTN_FEW_COLUMNS, tile), .is_few = true};
-    row_list packed = {.first = few.first, .columns = few.columns};
+    row_list packed = {.first = few.first, .columns = few.columns, .finite = true};
     for (size_t n = 0; n < count; n++)
         add_rows(is_few(linears[n]) ? &few : &packed, linears[n], (attn_span){0, linears[n]->rows});
     compute_rows(&few);
     compute_rows(&packed);
     for (size_t n = 0; n < count; n++)
-        finite[n] = is_finite(linears[n], (attn_span){0, linears[n]->rows}, few.columns);
+        finite[n] = (packed.finite && !is_few(linears[n])) ||
+                    is_finite(linears[n], (attn_span){0, linears[n]->rows}, few.columns);
 }
 
 static bool run_blas(const attn_linear *linear, attn_span rows, attn_span columns) {
@@ -121,10 +125,10 @@ static bool run_blas(const attn_linear *linear, attn_span rows, attn_span column
 }
 
 static bool run_packed(const attn_linear *linear, attn_span rows, attn_span columns) {
-    row_list list = {.first = linear, .columns = columns};
+    row_list list = {.first = linear, .columns = columns, .finite = true};
     add_rows(&list, linear, rows);
     compute_rows(&list);
-    return is_finite(linear, rows, columns);
+    return list.finite;
 }
 
 bool attn_linear_run(const attn_linear *linear, size_t tile) {

@@ -34,8 +34,8 @@ typedef struct attn_panel_kernels {
     /* Packs x[i][at … at + depth) for i < count. */
     void (*pack)(size_t count, size_t at, size_t depth, const float *const *x, attn_panel *out);
     /* y[i][j] = start[j] + Σ x[i][t] · w[j·ldw + t] for j < columns, t < depth, where the x are packed. `start`: NULL
-     * for zeros; `adds`: to what y holds, instead of `start`. */
-    void (*columns)(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
+     * for zeros; `adds`: to what y holds, instead of `start`. False where a result is not finite. */
+    bool (*columns)(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
                     bool adds, float *const *y);
     /* y[i·ldy + j] = alpha · Σ x[i·ldx + t] · w[j][t] for i < rows, where the w are packed. `adds`: to what y holds. */
     void (*rows)(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha, bool adds,

@@ -31,6 +31,7 @@ typedef struct block {
     const float *start; /* from the block's first column */
     float *const *y;    /* from the strip's first row */
     size_t at;          /* the first column in y */
+    bool *finite;       /* becomes false where a result is not */
     /* … or by row (attn_panel_kernels.rows). */
     float alpha;
     float *c; /* from the block's first row and the strip's first lane */
@@ -126,6 +127,7 @@ AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
     multiply(rows, vectors, b, sums);
     __mmask16 columns = first_lanes((size_t)rows);
     __m512 start = b->start ? _mm512_maskz_loadu_ps(columns, b->start) : _mm512_setzero_ps();
+    __m512 zeros = _mm512_setzero_ps(); /* 0 times each result: NaN once one was not finite */
 #pragma GCC unroll 2
     for (int v = 0; v < vectors; v++) {
 #pragma GCC unroll 16
@@ -138,9 +140,12 @@ AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
             if (lane >= b->lanes) break;
             float *y = b->y[lane] + b->at;
             __m512 before = b->adds ? _mm512_maskz_loadu_ps(columns, y) : start;
-            _mm512_mask_storeu_ps(y, columns, _mm512_add_ps(before, results[i]));
+            __m512 result = _mm512_add_ps(before, results[i]);
+            zeros = _mm512_fmadd_ps(result, _mm512_setzero_ps(), zeros);
+            _mm512_mask_storeu_ps(y, columns, result);
         }
     }
+    if (_mm512_cmp_ps_mask(zeros, zeros, _CMP_UNORD_Q) != 0) *b->finite = false;
 }
 
 /* A block whose rows are rows of the results. */
@@ -237,9 +242,10 @@ AVX512 static void pack(size_t count, size_t at, size_t depth, const float *cons
     }
 }
 
-static void columns(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
+static bool columns(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
                     bool adds, float *const *y) {
-    block b = {.depth = x->depth, .lda = ldw, .adds = adds};
+    bool finite = true;
+    block b = {.depth = x->depth, .lda = ldw, .adds = adds, .finite = &finite};
     const struct block_size *size;
     for (; b.at < columns; b.at += size->rows) {
         size = block_size(columns - b.at);
@@ -252,6 +258,7 @@ static void columns(const attn_panel *x, size_t columns, const float *w, size_t 
             size->columns[vectors_of(b.lanes) - 1](&b);
         }
     }
+    return finite;
 }
 
 static void rows(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha, bool adds,

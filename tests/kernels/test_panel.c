@@ -72,7 +72,7 @@ static void check_columns(const attn_panel_kernels *k, const product *p, bool ad
             y[i][j] = before(adds, i + j);
     }
     k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
-    k->columns(&panel, p->others, p->w, p->depth, has_start ? start : NULL, adds, y);
+    ck_assert(k->columns(&panel, p->others, p->w, p->depth, has_start ? start : NULL, adds, y));
     for (size_t i = 0; i < p->packed; i++) {
         for (size_t j = 0; j < p->others; j++) {
             double begun = adds ? (double)before(true, i + j) : has_start ? (double)start[j] : 0;
@@ -151,6 +151,34 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
 }
 END_TEST
 
+/* Each result by itself, wherever in a block it is: as large a number in its row and in its column makes it infinite. */
+START_TEST(a_result_that_is_not_finite_is_noticed) {
+    const attn_panel_kernels *k = kernels(_i);
+    if (!k) return;
+    enum { DEPTH = 17 };
+    static float results[ATTN_PANEL_ROWS][MOST_OTHERS];
+    float *y[ATTN_PANEL_ROWS];
+    product p = product_new(ATTN_PANEL_ROWS, MOST_OTHERS, DEPTH);
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
+        y[i] = results[i];
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++) {
+        float *x = p.x[i] + p.at + DEPTH - 1, kept_x = *x;
+        *x = 3e38F;
+        k->pack(ATTN_PANEL_ROWS, p.at, DEPTH, (const float *const *)p.x, &panel);
+        for (size_t j = 0; j < MOST_OTHERS; j++) {
+            float *w = p.w + j * DEPTH + DEPTH - 1, kept_w = *w;
+            ck_assert(k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y));
+            *w = j % 2 == 0 ? 2 : NAN;
+            ck_assert_msg(!k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y), "%zu, %zu", i, j);
+            ck_assert(!isfinite(results[i][j]));
+            *w = kept_w;
+        }
+        *x = kept_x;
+    }
+    product_free(&p);
+}
+END_TEST
+
 /* ---- times ---- */
 
 enum { TIMED_DEPTH = 768, TIMED_OTHERS = TIMED_NUMBERS / ATTN_PANEL_ROWS };
@@ -191,6 +219,7 @@ ATTND_SUITE(panel_kernels) {
     } else {
         tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_VECTORS_COUNT);
         tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, a_result_that_is_not_finite_is_noticed, 0, ATTN_VECTORS_COUNT);
     }
     suite_add_tcase(suite, cases);
     return suite;
