@@ -2,8 +2,8 @@
 #include "few_queries.h"
 
 #include "suites.h"
+#include "turns.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 
 /* A sum, a count and a maximum; more with what the compiler leaves between them. */
@@ -111,59 +111,13 @@ START_TEST(splits_that_overflow_are_refused) {
 }
 END_TEST
 
-/* One worker takes turns: a split of the run, the first of this job, and after the run has been let go the second. */
-typedef struct bystander {
-    attn_run *run;
-    size_t freed;   /* kept bytes that the second tile finds */
-    attn_code code; /* of the run's end; ATTN_OK: none yet */
-} bystander;
-
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
-static void cancel_then_look(void *context, size_t tile, size_t worker) {
-    (void)worker;
-    bystander *b = context;
-    if (tile == 0) attn_run_cancel(b->run);
-    if (tile == 1) b->freed = attn_workspaces_kept();
-}
-
-static void job_ended(void *context, bool cancelled) {
-    (void)context, (void)cancelled;
-}
-
-static void free_run(void *context, attn_run *ended, attn_code code) {
-    ((bystander *)context)->code = code;
-    attn_run_free(ended);
-}
-
 START_TEST(a_cancelled_run_ends_within_one_split) {
     few_queries *f = malloc(sizeof *f);
     few_queries_init(f, 4, FEW_MOST_KEYS);
     f->layer = (attn_layer){.name = "layers.0", .heads = 1, .kv_heads = 1}; /* no projections come first */
     attn_plan plan = plan_of(f, 1);
     ck_assert_uint_eq(plan.attention_tiles, 4);
-    attn_pool *pool = NULL;
-    bystander b = {0};
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    attn_workspaces_keep(SIZE_MAX, 0);
-    ck_assert_int_eq(attn_run_new(&plan, &b.run, NULL), ATTN_OK);
-    ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = job_ended};
-    attn_job canceller = {
-        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = job_ended};
-    pthread_mutex_lock(&gate);
-    attn_pool_submit(pool, &blocker);
-    attn_run_submit(b.run, pool, free_run, &b);
-    attn_pool_submit(pool, &canceller);
-    pthread_mutex_unlock(&gate);
-    attn_pool_free(pool);
-    ck_assert_int_eq(b.code, ATTN_CANCELLED);
-    ck_assert_uint_eq(b.freed, plan.bytes);
-    attn_workspaces_keep(0, 0);
+    turns_check_cancelled_run(&plan);
     free(f);
 }
 END_TEST

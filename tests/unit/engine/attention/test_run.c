@@ -3,12 +3,11 @@
 #include "engine/attention/request.h"
 
 #include "engine/blas/blas.h"
-#include "engine/sched/workspaces.h"
 #include "engine/weights/model.h"
 #include "suites.h"
+#include "turns.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -93,16 +92,6 @@ START_TEST(a_value_beyond_float32_is_told_where_it_matters) {
 }
 END_TEST
 
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
-static void nothing(void *context, bool cancelled) {
-    (void)context, (void)cancelled;
-}
-
 static void keep_code(void *context, attn_run *ended, attn_code code) {
     (void)ended;
     *(attn_code *)context = code;
@@ -119,7 +108,7 @@ START_TEST(company_that_overflows_spoils_nobody_else) {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     attn_pool *pool = NULL;
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = nothing};
+    attn_job blocker = turns_blocker(&gate);
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
     attn_run *runs[2];
@@ -203,25 +192,6 @@ START_TEST(results_stay_when_the_rest_goes) {
 }
 END_TEST
 
-/* One worker takes turns: a tile of the run, the first of this job, and after the run has been let go the second. */
-typedef struct bystander {
-    attn_run *run;
-    size_t freed;   /* kept bytes that the second tile finds */
-    attn_code code; /* of the run's end; ATTN_OK: none yet */
-} bystander;
-
-static void cancel_then_look(void *context, size_t tile, size_t worker) {
-    (void)worker;
-    bystander *b = context;
-    if (tile == 0) attn_run_cancel(b->run);
-    if (tile == 1) b->freed = attn_workspaces_kept();
-}
-
-static void free_run(void *context, attn_run *ended, attn_code code) {
-    ((bystander *)context)->code = code;
-    attn_run_free(ended);
-}
-
 START_TEST(a_cancelled_run_frees_its_memory_within_one_tile) {
     enum { LENGTH = 600, WIDTH = 8 };
     static float inputs[LENGTH * WIDTH];
@@ -236,26 +206,9 @@ START_TEST(a_cancelled_run_frees_its_memory_within_one_tile) {
                                   .d_model = WIDTH,
                                   .want = OUTPUTS | MAPS};
     attn_plan plan;
-    attn_pool *pool = NULL;
-    bystander b = {0};
-    pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-    attn_workspaces_keep(SIZE_MAX, 0);
     ck_assert_int_eq(attn_plan_make(&request, 1, &plan, NULL), ATTN_OK);
     ck_assert_uint_gt(plan.projection_tiles, 2);
-    ck_assert_int_eq(attn_run_new(&plan, &b.run, NULL), ATTN_OK);
-    ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = nothing};
-    attn_job canceller = {
-        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = nothing};
-    pthread_mutex_lock(&gate);
-    attn_pool_submit(pool, &blocker);
-    attn_run_submit(b.run, pool, free_run, &b);
-    attn_pool_submit(pool, &canceller);
-    pthread_mutex_unlock(&gate);
-    attn_pool_free(pool);
-    ck_assert_int_eq(b.code, ATTN_CANCELLED);
-    ck_assert_uint_eq(b.freed, plan.bytes);
-    attn_workspaces_keep(0, 0);
+    turns_check_cancelled_run(&plan);
     attn_model_free(model);
 }
 END_TEST
