@@ -5,6 +5,7 @@
 
 #include "compare.h"
 #include "suites.h"
+#include "turns.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -270,18 +271,6 @@ static void count_end(void *context, attn_run *run, attn_code code) {
     pthread_mutex_unlock(&ends->lock);
 }
 
-/* Holds the pool's only worker until the gate opens. */
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
-static void gate_done(void *context, bool cancelled) {
-    (void)context;
-    ck_assert(!cancelled);
-}
-
 static size_t count_of(ended *ends) {
     pthread_mutex_lock(&ends->lock);
     size_t count = ends->count;
@@ -309,8 +298,7 @@ START_TEST(company_changes_no_bit) {
         }
         size_t before = attn_pool_shared_tiles(pool);
         ck_assert_uint_eq(before, 0);
-        attn_job blocker = {
-            .stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = gate_done};
+        attn_job blocker = turns_blocker(&gate);
         pthread_mutex_lock(&gate);
         attn_pool_submit(pool, &blocker);
         for (size_t i = 0; i < LOAD_RUNS; i++)
@@ -432,7 +420,7 @@ START_TEST(a_run_cancelled_before_its_first_tile_ends_once_as_cancelled) {
     random_request_init(&random, first_seed);
     attn_pool *pool = pool_new(1);
     attn_run *run = random_request_new_run(&random, 1);
-    attn_job blocker = {.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &gate, .done = gate_done};
+    attn_job blocker = turns_blocker(&gate);
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
     attn_run_submit(run, pool, count_end, &ends);

@@ -11,12 +11,13 @@ static void wait_at_gate(void *context, size_t tile, size_t worker) {
     pthread_mutex_unlock(context);
 }
 
-static void nothing(void *context, bool cancelled) {
-    (void)context, (void)cancelled;
+static void has_ended(void *context, bool cancelled) {
+    (void)context;
+    ck_assert(!cancelled);
 }
 
 attn_job turns_blocker(pthread_mutex_t *gate) {
-    return (attn_job){.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = gate, .done = nothing};
+    return (attn_job){.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = gate, .done = has_ended};
 }
 
 /* The worker does a tile of the run, the first of this job, and after the run has been let go the second. */
@@ -47,7 +48,7 @@ void turns_check_cancelled_run(const attn_plan *plan) {
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
     attn_job blocker = turns_blocker(&gate);
     attn_job canceller = {
-        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = nothing};
+        .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = has_ended};
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
     attn_run_submit(b.run, pool, free_run, &b);
