@@ -18,6 +18,7 @@ enum {
     LANES = 8,
     ROWS = 4, /* of a block of dot products, at most */
     COLUMNS = 8,
+    AHEAD = 32, /* rows of w or v that are fetched ahead */
     SUMS = 8,
     STRIP_ROWS = 6, /* of a strip of a blend, at most */
     STRIP = 2,      /* its registers */
@@ -62,6 +63,12 @@ AVX2_INLINE void store_first(float *to, __m256i lanes, __m256 value) {
     _mm256_maskstore_ps(to, lanes, value);
 }
 
+/* The same place some rows on, which need not exist, into the second cache: what the processor fetches by itself ends with
+ * each row, and the first cache could not wait for so much at a time. */
+AVX2_INLINE void fetch_ahead(const float *from, size_t stride) {
+    _mm_prefetch((const char *)((uintptr_t)from + AHEAD * stride * sizeof *from), _MM_HINT_T1);
+}
+
 /* The sums of eight registers. */
 AVX2_INLINE __m256 sums_of(const __m256 v[SUMS]) {
     __m256 a = _mm256_hadd_ps(_mm256_hadd_ps(v[0], v[1]), _mm256_hadd_ps(v[2], v[3]));
@@ -87,9 +94,7 @@ AVX2_INLINE size_t walk_depth(int rows, int columns, const block *b, __m256 *sum
         for (int j = 0; j < columns; j++) {
             const float *from = b->w + (size_t)j * b->ldw + t;
             w[j] = _mm256_loadu_ps(from);
-            /* The next block's rows: what the processor fetches ahead by itself ends with each row. */
-            _mm_prefetch((const char *)((uintptr_t)from + (size_t)columns * b->ldw * sizeof *from),
-                         _MM_HINT_T0);
+            fetch_ahead(from, b->ldw);
         }
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++) {
@@ -141,6 +146,7 @@ AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s)
         for (int k = 0; k < vectors; k++) {
             const float *from = s->v + j * s->v_stride + k * LANES;
             v[k] = is_cut ? load_first(from, lanes) : _mm256_loadu_ps(from);
+            fetch_ahead(from, s->v_stride);
         }
 #pragma GCC unroll 6
         for (int i = 0; i < rows; i++) {
@@ -249,7 +255,10 @@ static void run_strip(size_t rows, const strip *s) {
 static void blend(size_t rows, const attn_blend *b, bool adds) {
     for (size_t at = 0, width; at < b->width; at += width) {
         width = strip_width(b->width - at);
-        for (size_t i = 0; i < rows; i += STRIP_ROWS) {
+        /* As alike as they can be: a strip of one or two rows is slower than its share of one of more. */
+        size_t strips = (rows + STRIP_ROWS - 1) / STRIP_ROWS;
+        for (size_t i = 0, some; i < rows; i += some, strips--) {
+            some = (rows - i + strips - 1) / strips;
             strip s = {.count = b->count,
                        .weights = b->weights + i * b->weights_stride,
                        .weights_stride = b->weights_stride,
@@ -259,7 +268,7 @@ static void blend(size_t rows, const attn_blend *b, bool adds) {
                        .y_stride = b->y_stride,
                        .adds = adds,
                        .width = width};
-            run_strip(min_of(rows - i, STRIP_ROWS), &s);
+            run_strip(some, &s);
         }
     }
 }
