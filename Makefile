@@ -118,10 +118,16 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay ## build and run the tests without installing anything
-	@rm -rf $(RECORDED); mkdir -p $(RECORDED)
-	@set -e; for suite in $(SUITES); do echo "== $$suite ($(VARIANT))"; $(ON_DAEMON) $(OUT)/tests/$$suite; done
+check: $(SUITES:%=run-%) ## build and run the tests without installing anything; -j2: two suites at a time
 	$(if $(filter api,$(SUITES)),@touch $(RECORDED)/complete)
+
+# No suite runs before everything is built and the cheap checks have passed.
+.PHONY: built $(SUITES:%=run-%)
+built: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay
+	@rm -rf $(RECORDED); mkdir -p $(RECORDED)
+$(SUITES:%=run-%): run-%: built
+	@echo "== $* ($(VARIANT))"
+	@$(ON_DAEMON) $(OUT)/tests/$*
 
 .PHONY: test-long
 test-long: $(OUT)/tests/long $(OUT)/tests/kernels ## what takes minutes: every float32 written as text and read back, and through every vector kernel
@@ -138,14 +144,18 @@ replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, 
 	    $(OUT)/tests/$$target tests/fuzz/corpus/$$target; done
 
 .PHONY: fuzz
-fuzz: ## look for inputs that break a promise, FUZZ_SECONDS=600 for each target; what breaks lies in build/fuzz/found
+fuzz: ## look for inputs that break a promise, FUZZ_SECONDS=600 for each target, -j2: two at a time; what breaks lies in build/fuzz/found
 	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES))
 	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang-$(LLVM) $(FUZZERS:%=build/fuzz/tests/%)
-	@mkdir -p build/fuzz/found $(FUZZERS:%=build/fuzz/corpus/%)
-	@set -e; for target in $(FUZZERS); do echo "== $$target, $(FUZZ_SECONDS) seconds"; \
-	    build/fuzz/tests/$$target -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
-	        -dict=tests/fuzz/$$target.dict -artifact_prefix=build/fuzz/found/$$target- -print_final_stats=1 -verbosity=0 \
-	        build/fuzz/corpus/$$target tests/fuzz/corpus/$$target; done
+	@$(MAKE) --no-print-directory $(FUZZERS:%=look-%)
+
+.PHONY: $(FUZZERS:%=look-%)
+$(FUZZERS:%=look-%): look-%:
+	@mkdir -p build/fuzz/found build/fuzz/corpus/$*
+	@echo "== $*, $(FUZZ_SECONDS) seconds"
+	@build/fuzz/tests/$* -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 \
+	    -dict=tests/fuzz/$*.dict -artifact_prefix=build/fuzz/found/$*- -print_final_stats=1 -verbosity=0 \
+	    build/fuzz/corpus/$* tests/fuzz/corpus/$*
 
 $(RECORDED)/complete: $(OUT)/attnd $(OUT)/attnd-latch $(OUT)/tests/api $(OUT)/tests/cases $(SHIMS)
 	@rm -rf $(RECORDED); mkdir -p $(RECORDED)

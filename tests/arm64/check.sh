@@ -38,8 +38,8 @@ cat >"$out/attnd-emulated" <<RUN
 exec $PWD/$out/run $PWD/$out/attnd "\$@"
 RUN
 chmod +x "$out/run" "$out/attnd-emulated"
-for suite in golden kernels unit cases; do
-    echo "== $suite (arm64, emulated)"
-    # An emulated processor is an order of magnitude slower than the tests' limits expect.
-    CK_TIMEOUT_MULTIPLIER=20 ATTND_BINARY=$PWD/$out/attnd-emulated "$out/run" "$out/tests/$suite"
-done
+# An emulated processor is an order of magnitude slower than the tests' limits expect.
+CK_TIMEOUT_MULTIPLIER=20 ATTND_BINARY=$PWD/$out/attnd-emulated
+export CK_TIMEOUT_MULTIPLIER ATTND_BINARY
+printf '%s\n' unit golden kernels cases | xargs -P "$(nproc)" -I '{}' \
+    sh -c 'echo "== {} (arm64, emulated)"; exec "$0/run" "$0/tests/{}"' "$out"
