@@ -88,18 +88,18 @@ AVX512_INLINE __m256 sums_of(const __m512 v[SUMS]) {
     return _mm512_castps512_ps256(_mm512_permutexvar_ps(order, sums));
 }
 
-/* One step of the depth: every row of x with every row of w. */
-AVX512_INLINE void add_products(int rows, int columns, const __m512 *w, const __m512 *x, __m512 *sums) {
+/* One step of the depth: a row of x with every row of w. */
+AVX512_INLINE void add_products(int rows, int columns, int row, const __m512 *w, __m512 x, __m512 *sums) {
+    __asm__(""
+            : "+v"(x)); /* into a register once, not from memory for each product, and none before its turn */
 #pragma GCC unroll 8
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 8
-        for (int j = 0; j < columns; j++)
-            sums[j * rows + i] = _mm512_fmadd_ps(w[j], x[i], sums[j * rows + i]);
+    for (int j = 0; j < columns; j++)
+        sums[j * rows + row] = _mm512_fmadd_ps(w[j], x, sums[j * rows + row]);
 }
 
 /* Whole steps; returns how far they came. */
 AVX512_INLINE size_t walk_depth(int rows, int columns, const block *b, __m512 *sums) {
-    __m512 w[COLUMNS], x[ROWS];
+    __m512 w[COLUMNS];
     size_t t = 0;
     for (; t + LANES <= b->depth; t += LANES) {
 #pragma GCC unroll 8
@@ -109,18 +109,15 @@ AVX512_INLINE size_t walk_depth(int rows, int columns, const block *b, __m512 *s
             fetch_ahead(from, b->ldw);
         }
 #pragma GCC unroll 8
-        for (int i = 0; i < rows; i++) {
-            x[i] = _mm512_loadu_ps(b->x[i] + t);
-            __asm__("" : "+v"(x[i])); /* into a register once, not from memory for each product */
-        }
-        add_products(rows, columns, w, x, sums);
+        for (int i = 0; i < rows; i++)
+            add_products(rows, columns, i, w, _mm512_loadu_ps(b->x[i] + t), sums);
     }
     return t;
 }
 
 /* `rows` and `columns` are constants wherever this is called. */
 AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
-    __m512 sums[ROWS * COLUMNS], w[COLUMNS], x[ROWS];
+    __m512 sums[ROWS * COLUMNS], w[COLUMNS];
 #pragma GCC unroll 84
     for (int i = 0; i < ROWS * COLUMNS; i++)
         sums[i] = _mm512_setzero_ps();
@@ -132,8 +129,7 @@ AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
             w[j] = load_first(b->w + (size_t)j * b->ldw + t, rest);
 #pragma GCC unroll 8
         for (int i = 0; i < rows; i++)
-            x[i] = load_first(b->x[i] + t, rest);
-        add_products(rows, columns, w, x, sums);
+            add_products(rows, columns, i, w, load_first(b->x[i] + t, rest), sums);
     }
     float results[ROWS * COLUMNS];
 #pragma GCC unroll 8
