@@ -118,14 +118,14 @@ test: test-deps ## install what the tests need, build, and run every ordinary te
 	@$(MAKE) --no-print-directory check
 
 .PHONY: check
-check: $(SUITES:%=run-%) ## build and run the tests without installing anything; -j2: two suites at a time
+check: ready $(SUITES:%=run-%) ## build and run the tests without installing anything; -j2: two suites at a time
 	$(if $(filter api,$(SUITES)),@touch $(RECORDED)/complete)
 
-# No suite runs before everything is built and the cheap checks have passed.
-.PHONY: built $(SUITES:%=run-%)
-built: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay
+# No suite runs before everything is built, the cheap checks have passed and an earlier run's records are gone.
+.PHONY: ready $(SUITES:%=run-%)
+ready: $(OUT)/attnd $(OUT)/attnd-latch $(SUITES:%=$(OUT)/tests/%) $(SHIMS) lint replay
 	@rm -rf $(RECORDED); mkdir -p $(RECORDED)
-$(SUITES:%=run-%): run-%: built
+$(SUITES:%=run-%): run-%: ready
 	@echo "== $* ($(VARIANT))"
 	@$(ON_DAEMON) $(OUT)/tests/$*
 
@@ -147,10 +147,11 @@ replay: $(FUZZERS:%=$(OUT)/tests/%) ## run the fuzz targets over their corpora, 
 fuzz: ## look for inputs that break a promise, FUZZ_SECONDS=600 for each target, -j2: two at a time; what breaks lies in build/fuzz/found
 	$(call install_packages,$(BUILD_PACKAGES) $(TEST_PACKAGES) $(FUZZ_PACKAGES))
 	@$(MAKE) --no-print-directory VARIANT=fuzz CC=clang-$(LLVM) $(FUZZERS:%=build/fuzz/tests/%)
-	@$(MAKE) --no-print-directory $(FUZZERS:%=look-%)
+	@$(MAKE) --no-print-directory $(FUZZERS:%=hunt-%)
 
-.PHONY: $(FUZZERS:%=look-%)
-$(FUZZERS:%=look-%): look-%:
+# One target, once `make fuzz` has built it.
+.PHONY: $(FUZZERS:%=hunt-%)
+$(FUZZERS:%=hunt-%): hunt-%:
 	@mkdir -p build/fuzz/found build/fuzz/corpus/$*
 	@echo "== $*, $(FUZZ_SECONDS) seconds"
 	@build/fuzz/tests/$* -max_total_time=$(FUZZ_SECONDS) -max_len=8192 -timeout=10 -rss_limit_mb=2048 \

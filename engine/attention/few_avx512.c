@@ -20,9 +20,9 @@ enum {
     COLUMNS = 8,
     AHEAD = 32, /* rows of w or v that are fetched ahead */
     SUMS = 8,
-    STRIP_ROWS = 6,   /* of a strip of a blend, at most */
-    STRIP = 4,        /* its registers */
-    HALF_ROWS = 8,    /* so many rows take strips of half the width, which read v once */
+    STRIP_ROWS = 6, /* of a whole strip of a blend, at most */
+    STRIP = 4,      /* its registers */
+    HALF_ROWS = 8,  /* of a strip of half the width: seven or eight rows in one walk over v rather than two */
     LINEAR_ROWS = 15, /* a half strip of panel.h is full with one more, and company fills it */
 };
 
@@ -63,13 +63,14 @@ AVX512_INLINE void store_first(float *to, __mmask16 lanes, __m512 value) {
     _mm512_mask_storeu_ps(to, lanes, value);
 }
 
-/* The same place some rows on, which need not exist, into the second cache: what the processor fetches by itself ends with
- * each row, and the first cache could not wait for so much at a time. */
+/* The same place some rows on, which need not exist: what the processor fetches by itself ends with each row. Into the second
+ * cache, since the first can have only a few lines on their way at a time. How many rows: measured. */
 AVX512_INLINE void fetch_ahead(const float *from, size_t stride) {
     _mm_prefetch((const char *)((uintptr_t)from + AHEAD * stride * sizeof *from), _MM_HINT_T1);
 }
 
-/* The sums of eight registers: the halves of each, then what lies side by side, until a quarter is left of each half. */
+/* The sums of eight registers. Each step adds halves of what is left of a register and puts two registers into one: sixteen
+ * numbers of each, then 8, 4, 2 and 1. All eight go through the same tree. */
 AVX512_INLINE __m256 sums_of(const __m512 v[SUMS]) {
     __m512 halves[SUMS / 2], pairs[SUMS / 4];
 #pragma GCC unroll 4
@@ -118,7 +119,7 @@ AVX512_INLINE size_t walk_depth(int rows, int columns, const block *b, __m512 *s
 /* `rows` and `columns` are constants wherever this is called. */
 AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
     __m512 sums[ROWS * COLUMNS], w[COLUMNS];
-#pragma GCC unroll 84
+#pragma GCC unroll 64
     for (int i = 0; i < ROWS * COLUMNS; i++)
         sums[i] = _mm512_setzero_ps();
     size_t t = walk_depth(rows, columns, b, sums);
@@ -144,6 +145,7 @@ AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
 
 /* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
 AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
+    _Static_assert(HALF_ROWS * (STRIP / 2) <= STRIP_ROWS * STRIP, "either kind of strip");
     __m512 sums[STRIP_ROWS * STRIP], v[STRIP];
     __mmask16 lanes = first_lanes(is_cut ? s->width : 0);
 #pragma GCC unroll 24
@@ -191,7 +193,7 @@ AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *
     }
 DOTS(1, 8)
 DOTS(2, 8)
-DOTS(3, 8)
+DOTS(3, 7)
 DOTS(4, 6)
 DOTS(5, 4)
 DOTS(6, 4)
@@ -204,7 +206,7 @@ static const struct dots_shape {
     void (*block)(const block *b);
     void (*single)(const block *b);
 } DOTS_SHAPES[] = {
-    {8, dots_1, dots_1_single}, {8, dots_2, dots_2_single}, {8, dots_3, dots_3_single},
+    {8, dots_1, dots_1_single}, {8, dots_2, dots_2_single}, {7, dots_3, dots_3_single},
     {6, dots_4, dots_4_single}, {4, dots_5, dots_5_single}, {4, dots_6, dots_6_single},
     {3, dots_7, dots_7_single}, {3, dots_8, dots_8_single},
 };
@@ -230,7 +232,7 @@ BLEND(6)
 BLEND_HALF(7)
 BLEND_HALF(8)
 
-/* By the number of rows: a whole strip, half a one, one that is cut. */
+/* By the number of rows: a whole strip, which more than STRIP_ROWS never get, half a one, one that is cut. */
 static const struct blend_shape {
     void (*whole)(const strip *s);
     void (*half)(const strip *s);
@@ -260,7 +262,7 @@ static void dots(size_t rows, size_t columns, size_t depth, float alpha, const f
     }
 }
 
-/* The width of the next strip where so much is left. */
+/* The width of the next strip of so many rows where so much is left. */
 static size_t strip_width(size_t left, size_t rows) {
     if (left >= STRIP * LANES && rows <= STRIP_ROWS) return STRIP * LANES;
     if (left >= STRIP / 2 * LANES) return STRIP / 2 * LANES;
@@ -277,29 +279,24 @@ static void run_strip(size_t rows, const strip *s) {
         shape->cut(s);
 }
 
-/* Some rows, of which a strip takes all. */
-static void blend_rows(size_t rows, const attn_blend *b, size_t first, bool adds) {
-    for (size_t at = 0, width; at < b->width; at += width) {
-        width = strip_width(b->width - at, rows);
-        const strip s = {.count = b->count,
-                         .weights = b->weights + first * b->weights_stride,
-                         .weights_stride = b->weights_stride,
-                         .v = b->v + at,
-                         .v_stride = b->v_stride,
-                         .y = b->y + first * b->y_stride + at,
-                         .y_stride = b->y_stride,
-                         .adds = adds,
-                         .width = width};
-        run_strip(rows, &s);
-    }
-}
-
 static void blend(size_t rows, const attn_blend *b, bool adds) {
-    /* As alike as they can be: a strip of one or two rows is slower than its share of one of more. */
+    /* Rows are dealt out evenly: two strips of four are faster than one of six and one of two. */
     size_t strips = rows <= HALF_ROWS ? 1 : (rows + STRIP_ROWS - 1) / STRIP_ROWS;
-    for (size_t i = 0, some; i < rows; i += some, strips--) {
-        some = (rows - i + strips - 1) / strips;
-        blend_rows(some, b, i, adds);
+    for (size_t at = 0, width; at < b->width; at += width) {
+        width = strip_width(b->width - at, rows <= HALF_ROWS ? rows : STRIP_ROWS);
+        for (size_t i = 0, n = 0, some; i < rows; i += some, n++) {
+            some = (rows - i + strips - n - 1) / (strips - n);
+            const strip s = {.count = b->count,
+                             .weights = b->weights + i * b->weights_stride,
+                             .weights_stride = b->weights_stride,
+                             .v = b->v + at,
+                             .v_stride = b->v_stride,
+                             .y = b->y + i * b->y_stride + at,
+                             .y_stride = b->y_stride,
+                             .adds = adds,
+                             .width = width};
+            run_strip(some, &s);
+        }
     }
 }
 

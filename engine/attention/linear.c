@@ -59,7 +59,7 @@ typedef struct row_list {
     const attn_linear *first; /* any of them: its weights are everyone's */
     attn_span columns;
     bool is_few;
-    bool finite; /* false once a packed result was not; of few rows nobody has looked */
+    bool finite; /* of packed rows: false once a result was not; unused where is_few */
     size_t count;
     const float *x[ATTN_PANEL_TILE_ROWS];
     float *y[ATTN_PANEL_TILE_ROWS];

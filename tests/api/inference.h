@@ -15,7 +15,7 @@
 #define BODY "{\"inputs\":[" INPUT "]}"
 #define CAUSAL "\"parameters\":{\"causal\":true}"
 
-/* Those as they lie in memory. */
+/* NUMBERS as they lie in memory. */
 extern const float inference_numbers[8];
 
 /* Posts a body with the headers given; http_done the answer. */

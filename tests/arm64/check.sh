@@ -41,5 +41,5 @@ chmod +x "$out/run" "$out/attnd-emulated"
 # An emulated processor is an order of magnitude slower than the tests' limits expect.
 CK_TIMEOUT_MULTIPLIER=20 ATTND_BINARY=$PWD/$out/attnd-emulated
 export CK_TIMEOUT_MULTIPLIER ATTND_BINARY
-printf '%s\n' unit golden kernels cases | xargs -P "$(nproc)" -I '{}' \
-    sh -c 'echo "== {} (arm64, emulated)"; exec "$0/run" "$0/tests/{}"' "$out"
+printf '%s\n' unit golden kernels cases |
+    xargs -P "$(nproc)" -n 1 sh -c 'echo "== $1 (arm64, emulated)"; exec "$0/run" "$0/tests/$1"' "$out"

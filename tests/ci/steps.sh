@@ -38,13 +38,16 @@ step() {
         return 0
     fi
     summary="$summary$(printf '  %-13s %6s  FAILED' "$name" "$(minutes "$since")")\n"
+    # Where suites run side by side, what failed may stand far from the end.
+    grep -nE ':[FE]:|\*\*\* ' "$logs/$name.log" | head -n 40
     tail -n 60 "$logs/$name.log"
     finish 1
 }
 
 # Nothing of an earlier run counts.
 rm -f "$logs"/*.log
-jobs=-j$(nproc)
+# A target's lines stay together: suites run side by side.
+jobs="-j$(nproc) --output-sync=target"
 clang=clang-$LLVM
 step format make format-check
 step scripts shellcheck -S warning tests/ci/steps.sh tests/lint/*.sh tests/docker/*.sh tests/arm64/*.sh tests/kernels/*.sh .ci/run

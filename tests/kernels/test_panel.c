@@ -151,31 +151,51 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
 }
 END_TEST
 
-/* Each result by itself, wherever in a block it is: as large a number in its row and in its column makes it infinite. */
+/* What makes one result of a product infinite. */
+typedef enum overflow { BY_PRODUCT, BY_START, BY_ADDING } overflow;
+
+/* Whether columns() tells of one infinite result, of `packed` row i and `other` row j, and finds none without it. */
+static bool is_noticed(const attn_panel_kernels *k, product *p, size_t i, size_t j, overflow how) {
+    static float results[ATTN_PANEL_ROWS][MOST_OTHERS], start[MOST_OTHERS];
+    const float big = j % 2 == 0 ? 3e38F : -3e38F;
+    float *y[ATTN_PANEL_ROWS], *x = p->x[i] + p->at + p->depth - 1, *w = p->w + j * p->depth + p->depth - 1;
+    const float kept_x = *x, kept_w = *w;
+    memset(results, 0, sizeof results);
+    memset(start, 0, sizeof start);
+    for (size_t n = 0; n < p->packed; n++)
+        y[n] = results[n];
+    *x = big;
+    *w = how == BY_PRODUCT ? 2 : 1;
+    k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
+    if (how == BY_START) start[j] = big;
+    if (how == BY_ADDING) results[i][j] = big;
+    bool adds = how == BY_ADDING,
+         notices = !k->columns(&panel, p->others, p->w, p->depth, start, adds, y) && isinf(results[i][j]);
+    memset(results, 0, sizeof results);
+    start[j] = 0;
+    *w = 1;
+    bool finds_none = k->columns(&panel, p->others, p->w, p->depth, start, adds, y);
+    *x = kept_x;
+    *w = kept_w;
+    return notices && finds_none;
+}
+
+/* Each result, wherever it lies in a block. */
 START_TEST(a_result_that_is_not_finite_is_noticed) {
     const attn_panel_kernels *k = kernels(_i);
     if (!k) return;
     enum { DEPTH = 17 };
-    static float results[ATTN_PANEL_ROWS][MOST_OTHERS];
-    float *y[ATTN_PANEL_ROWS];
-    product p = product_new(ATTN_PANEL_ROWS, MOST_OTHERS, DEPTH);
-    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
-        y[i] = results[i];
-    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++) {
-        float *x = p.x[i] + p.at + DEPTH - 1, kept_x = *x;
-        *x = 3e38F;
-        k->pack(ATTN_PANEL_ROWS, p.at, DEPTH, (const float *const *)p.x, &panel);
-        for (size_t j = 0; j < MOST_OTHERS; j++) {
-            float *w = p.w + j * DEPTH + DEPTH - 1, kept_w = *w;
-            ck_assert(k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y));
-            *w = j % 2 == 0 ? 2 : NAN;
-            ck_assert_msg(!k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y), "%zu, %zu", i, j);
-            ck_assert(!isfinite(results[i][j]));
-            *w = kept_w;
-        }
-        *x = kept_x;
+    static const size_t packed[] = {5, 17, 47, ATTN_PANEL_ROWS}, others[] = {33, 26, 31, 16};
+    for (size_t shape = 0; shape < sizeof packed / sizeof *packed; shape++) {
+        product p = product_new(packed[shape], others[shape], DEPTH);
+        size_t unnoticed = 0;
+        for (size_t i = 0; i < p.packed; i++)
+            for (size_t j = 0; j < p.others; j++)
+                for (overflow how = BY_PRODUCT; how <= BY_ADDING; how++)
+                    unnoticed += is_noticed(k, &p, i, j, how) ? 0U : 1U;
+        ck_assert_msg(unnoticed == 0, "%zu × %zu: %zu unnoticed", p.packed, p.others, unnoticed);
+        product_free(&p);
     }
-    product_free(&p);
 }
 END_TEST
 

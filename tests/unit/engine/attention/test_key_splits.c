@@ -1,8 +1,8 @@
 /* How keys are split: by the request's shape alone, in what the plan has counted, and each a tile of its own. */
+#include "cancelled_run.h"
 #include "few_queries.h"
 
 #include "suites.h"
-#include "turns.h"
 
 #include <stdlib.h>
 
@@ -117,7 +117,7 @@ START_TEST(a_cancelled_run_ends_within_one_split) {
     f->layer = (attn_layer){.name = "layers.0", .heads = 1, .kv_heads = 1}; /* no projections come first */
     attn_plan plan = plan_of(f, 1);
     ck_assert_uint_eq(plan.attention_tiles, 4);
-    turns_check_cancelled_run(&plan);
+    cancelled_run_check(&plan);
     free(f);
 }
 END_TEST

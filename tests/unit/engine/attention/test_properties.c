@@ -5,7 +5,7 @@
 
 #include "compare.h"
 #include "suites.h"
-#include "turns.h"
+#include "tests/unit/engine/sched/blocker.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -298,7 +298,7 @@ START_TEST(company_changes_no_bit) {
         }
         size_t before = attn_pool_shared_tiles(pool);
         ck_assert_uint_eq(before, 0);
-        attn_job blocker = turns_blocker(&gate);
+        attn_job blocker = blocker_of(&gate);
         pthread_mutex_lock(&gate);
         attn_pool_submit(pool, &blocker);
         for (size_t i = 0; i < LOAD_RUNS; i++)
@@ -420,7 +420,7 @@ START_TEST(a_run_cancelled_before_its_first_tile_ends_once_as_cancelled) {
     random_request_init(&random, first_seed);
     attn_pool *pool = pool_new(1);
     attn_run *run = random_request_new_run(&random, 1);
-    attn_job blocker = turns_blocker(&gate);
+    attn_job blocker = blocker_of(&gate);
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
     attn_run_submit(run, pool, count_end, &ends);

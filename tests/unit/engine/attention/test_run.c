@@ -2,10 +2,11 @@
  * asked for, else as if nothing had happened. */
 #include "engine/attention/request.h"
 
+#include "cancelled_run.h"
 #include "engine/blas/blas.h"
 #include "engine/weights/model.h"
 #include "suites.h"
-#include "turns.h"
+#include "tests/unit/engine/sched/blocker.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -108,7 +109,7 @@ START_TEST(company_that_overflows_spoils_nobody_else) {
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     attn_pool *pool = NULL;
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = turns_blocker(&gate);
+    attn_job blocker = blocker_of(&gate);
     pthread_mutex_lock(&gate);
     attn_pool_submit(pool, &blocker);
     attn_run *runs[2];
@@ -208,7 +209,7 @@ START_TEST(a_cancelled_run_frees_its_memory_within_one_tile) {
     attn_plan plan;
     ck_assert_int_eq(attn_plan_make(&request, 1, &plan, NULL), ATTN_OK);
     ck_assert_uint_gt(plan.projection_tiles, 2);
-    turns_check_cancelled_run(&plan);
+    cancelled_run_check(&plan);
     attn_model_free(model);
 }
 END_TEST

@@ -1,5 +1,6 @@
 /* The pool: order of stages, every tile once, one tile at a time under one worker number, cancellation,
  * turns. */
+#include "blocker.h"
 #include "engine/engine.h"
 #include "suites.h"
 
@@ -216,12 +217,6 @@ typedef struct party {
     } guests[GUESTS];
 } party;
 
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
-
 static void run_company(void *const *contexts, size_t count, size_t tile, size_t worker) {
     (void)worker;
     for (size_t i = 0; i < count; i++) {
@@ -244,8 +239,7 @@ static size_t hold_party(party *p, size_t guests, size_t others, size_t cancelle
     pthread_mutex_init(&p->gate, NULL);
     attn_pool *pool = pool_of(1);
     pthread_mutex_lock(&p->gate);
-    p->blocker =
-        (attn_job){.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = &p->gate, .done = nothing};
+    p->blocker = blocker_of(&p->gate);
     attn_pool_submit(pool, &p->blocker);
     for (size_t i = 0; i < guests; i++) {
         struct guest *guest = &p->guests[i];

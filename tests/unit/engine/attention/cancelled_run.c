@@ -1,23 +1,15 @@
-/* Jobs on one worker (turns.h). */
-#include "turns.h"
+/* Cancelling between two tiles (cancelled_run.h). */
+#include "cancelled_run.h"
 
 #include "engine/sched/workspaces.h"
+#include "tests/unit/engine/sched/blocker.h"
 
 #include <check.h>
-
-static void wait_at_gate(void *context, size_t tile, size_t worker) {
-    (void)tile, (void)worker;
-    pthread_mutex_lock(context);
-    pthread_mutex_unlock(context);
-}
+#include <pthread.h>
 
 static void has_ended(void *context, bool cancelled) {
     (void)context;
     ck_assert(!cancelled);
-}
-
-attn_job turns_blocker(pthread_mutex_t *gate) {
-    return (attn_job){.stages = {{wait_at_gate, 1}}, .stage_count = 1, .context = gate, .done = has_ended};
 }
 
 /* The worker does a tile of the run, the first of this job, and after the run has been let go the second. */
@@ -39,14 +31,14 @@ static void free_run(void *context, attn_run *ended, attn_code code) {
     attn_run_free(ended);
 }
 
-void turns_check_cancelled_run(const attn_plan *plan) {
+void cancelled_run_check(const attn_plan *plan) {
     attn_pool *pool = NULL;
     bystander b = {0};
     pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
     attn_workspaces_keep(SIZE_MAX, 0);
     ck_assert_int_eq(attn_run_new(plan, &b.run, NULL), ATTN_OK);
     ck_assert_int_eq(attn_pool_new(1, &pool, NULL), ATTN_OK);
-    attn_job blocker = turns_blocker(&gate);
+    attn_job blocker = blocker_of(&gate);
     attn_job canceller = {
         .stages = {{cancel_then_look, 2}}, .stage_count = 1, .context = &b, .done = has_ended};
     pthread_mutex_lock(&gate);
