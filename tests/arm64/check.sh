@@ -24,7 +24,7 @@ PKG_CONFIG_SYSROOT_DIR=$root
 PKG_CONFIG_LIBDIR=$libraries/pkgconfig:$blas/pkgconfig:$root/usr/share/pkgconfig
 export PKG_CONFIG_SYSROOT_DIR PKG_CONFIG_LIBDIR
 make -j"$(nproc)" --no-print-directory OUT="$out" VARIANT=release WERROR=1 CC="aarch64-linux-gnu-gcc --sysroot=$root" \
-    LDFLAGS="-Wl,-rpath-link=$blas" "$out/attnd" "$out/tests/unit" "$out/tests/golden" "$out/tests/kernels" \
+    CFLAGS=-DEMULATED LDFLAGS="-Wl,-rpath-link=$blas" "$out/attnd" "$out/tests/unit" "$out/tests/golden" "$out/tests/kernels" \
     "$out/tests/cases"
 
 # Debian 13 calls it without -static.

@@ -1,6 +1,6 @@
-/* Whether this program, and with it the daemon of its variant, is built with a sanitizer: it works several times as
- * long, and what it holds is mostly the sanitizer's own: shadow memory and what was freed. So its tests take fewer
- * random inputs, and of memory only what the daemon counts itself says anything. */
+/* How this program, and with it the daemon of its variant, is built and run. With a sanitizer what it holds is mostly the
+ * sanitizer's own: shadow memory and what was freed; of its memory only what the daemon counts itself says anything. Where
+ * it works many times as long, tests take fewer random inputs. */
 #ifndef TESTS_SUPPORT_SANITIZED_H
 #define TESTS_SUPPORT_SANITIZED_H
 
@@ -14,6 +14,13 @@
 enum { IS_SANITIZED = 1 };
 #else
 enum { IS_SANITIZED = 0 };
+#endif
+
+/* EMULATED: on a processor that is not there (tests/arm64/check.sh). */
+#if defined(EMULATED) || !defined(__OPTIMIZE__)
+enum { IS_SLOW = 1 };
+#else
+enum { IS_SLOW = IS_SANITIZED };
 #endif
 
 #endif

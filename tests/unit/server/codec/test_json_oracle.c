@@ -110,7 +110,7 @@ static void check_changes(const char *body, size_t size) {
     free(changed);
 }
 
-enum { ROUNDS = IS_SANITIZED ? 100 : 400, CUT_ROUNDS = IS_SANITIZED ? 4 : 40, SHORT = 4000 };
+enum { ROUNDS = IS_SLOW ? 100 : 400, CUT_ROUNDS = IS_SLOW ? 4 : 40, SHORT = 4000 };
 
 START_TEST(random_bodies) {
     for (uint64_t seed = 1; seed <= ROUNDS; seed++) {
