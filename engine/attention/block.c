@@ -6,6 +6,8 @@
 #include "mask.h"
 #include "panel.h"
 
+#include <string.h>
+
 /* The place of the sequence that a tile belongs to. */
 static size_t sequence_of(const attn_run *run, size_t tile) {
     size_t low = 0, high = run->plan.request.sequence_count;
@@ -189,17 +191,6 @@ bool attn_block_hides(const attn_block *block, size_t head, attn_span keys) {
     return true;
 }
 
-/* A blend of any number of weights: some values at a time, which stay in cache from one row to the next. */
-static void few_blend(size_t rows, attn_blend whole, bool adds) {
-    for (size_t j = 0; j < whole.count || (j == 0 && !adds); j += ATTN_ONLINE_KEYS) {
-        attn_blend part = whole;
-        part.count = whole.count - j < ATTN_ONLINE_KEYS ? whole.count - j : ATTN_ONLINE_KEYS;
-        part.weights += j;
-        part.v += j * whole.v_stride;
-        attn_few_kernels_in_use()->blend(rows, &part, adds || j > 0);
-    }
-}
-
 /* Rows that are blended at a time where they do not all see the same keys. */
 static size_t rows_at_once(const attn_block *block, const attn_key_tile *tile) {
     enum { SOME_ROWS = 48 };
@@ -215,29 +206,68 @@ static attn_span keys_of_rows(const attn_block *block, const attn_key_tile *tile
     return (attn_span){keys.begin - tile->keys.begin, keys.end - tile->keys.begin};
 }
 
-void attn_block_blend(const attn_block *block, attn_matrix weights, const attn_key_tile *tile, bool adds,
-                      float *context, size_t context_stride) {
-    size_t rows = count_of(block->rows), dim = block->plan->value_dim, step = rows_at_once(block, tile);
-    if (rows > attn_few_kernels_in_use()->blend_rows) {
-        attn_gemm(false, rows, dim, count_of(tile->keys), 1, weights.data, weights.stride, tile->v.data,
-                  tile->v.stride, adds ? 1 : 0, context, context_stride);
-        return;
-    }
+/* Some columns of the values of some keys of a tile, which many rows are blended from. */
+typedef struct value_part {
+    attn_span keys; /* counted from the tile's first */
+    size_t column, width;
+    attn_matrix v; /* from the first of these keys and the first of these columns */
+} value_part;
+
+enum { VALUE_COLUMNS = 64 };
+
+/* Copies them side by side: rows that are a power of two apart crowd into few cache sets, and these are read once for every
+ * few rows of weights. */
+static void pack_values(value_part *part, float *packed) {
+    for (size_t j = 0; j < count_of(part->keys); j++)
+        memcpy(packed + j * VALUE_COLUMNS, part->v.data + j * part->v.stride, part->width * sizeof *packed);
+    part->v = (attn_matrix){packed, VALUE_COLUMNS};
+}
+
+/* What a part adds to the context, or what the context begins with. */
+static void blend_part(const attn_block *block, attn_matrix weights, const attn_key_tile *tile,
+                       const value_part *part, bool adds, float *context, size_t context_stride) {
+    size_t rows = count_of(block->rows), step = rows_at_once(block, tile);
     for (size_t i = 0, some; i < rows; i += some) {
         some = rows - i < step ? rows - i : step;
         size_t first = block->rows.begin + i;
-        attn_span keys = keys_of_rows(block, tile, (attn_span){first, first + some});
-        few_blend(some,
-                  (attn_blend){.count = count_of(keys),
-                               .width = dim,
-                               .weights = weights.data + i * weights.stride + keys.begin,
-                               .weights_stride = weights.stride,
-                               .v = tile->v.data + keys.begin * tile->v.stride,
-                               .v_stride = tile->v.stride,
-                               .y = context + i * context_stride,
-                               .y_stride = context_stride},
-                  adds);
+        attn_span keys = both(keys_of_rows(block, tile, (attn_span){first, first + some}), part->keys);
+        const attn_blend blend = {.count = count_of(keys),
+                                  .width = part->width,
+                                  .weights = weights.data + i * weights.stride + keys.begin,
+                                  .weights_stride = weights.stride,
+                                  .v = part->v.data + (keys.begin - part->keys.begin) * part->v.stride,
+                                  .v_stride = part->v.stride,
+                                  .y = context + i * context_stride + part->column,
+                                  .y_stride = context_stride};
+        if (blend.count > 0 || !adds) attn_few_kernels_in_use()->blend(some, &blend, adds);
     }
+}
+
+/* Some values at a time, which stay in cache from one row to the next. */
+static void blend_parts(const attn_block *block, attn_matrix weights, const attn_key_tile *tile, bool adds,
+                        float *context, size_t context_stride) {
+    _Alignas(64) float packed[ATTN_ONLINE_KEYS * VALUE_COLUMNS];
+    size_t dim = block->plan->value_dim, count = count_of(tile->keys);
+    bool packs = count_of(block->rows) > ATTN_FEW_QUERIES;
+    for (size_t column = 0; column < dim; column += VALUE_COLUMNS)
+        for (size_t j = 0; j < count || (j == 0 && !adds); j += ATTN_ONLINE_KEYS) {
+            value_part part = {.keys = {j, count - j < ATTN_ONLINE_KEYS ? count : j + ATTN_ONLINE_KEYS},
+                               .column = column,
+                               .width = dim - column < VALUE_COLUMNS ? dim - column : VALUE_COLUMNS,
+                               .v = from(tile->v, j, column)};
+            if (packs) pack_values(&part, packed);
+            blend_part(block, weights, tile, &part, adds || j > 0, context, context_stride);
+        }
+}
+
+void attn_block_blend(const attn_block *block, attn_matrix weights, const attn_key_tile *tile, bool adds,
+                      float *context, size_t context_stride) {
+    size_t rows = count_of(block->rows);
+    if (rows <= attn_few_kernels_in_use()->blend_rows)
+        blend_parts(block, weights, tile, adds, context, context_stride);
+    else
+        attn_gemm(false, rows, block->plan->value_dim, count_of(tile->keys), 1, weights.data, weights.stride,
+                  tile->v.data, tile->v.stride, adds ? 1 : 0, context, context_stride);
 }
 
 void attn_block_add_values(const attn_block *block, const float *weights, size_t count, attn_matrix v,
