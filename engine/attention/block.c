@@ -131,27 +131,50 @@ static attn_span rows_that_see(const attn_block *block, attn_span keys) {
     return rows;
 }
 
-/* scores of some rows, for keys that are packed part by part. */
+/* Some numbers of every query of a block, side by side: rows that are a power of two apart crowd into few cache sets. */
+typedef struct query_part {
+    size_t at, depth; /* of the head's numbers */
+    float *q;         /* rows × depth */
+} query_part;
+
+enum { QUERY_DEPTH = 128 };
+
+static void pack_queries(const attn_block *block, attn_matrix q, const query_part *part) {
+    for (size_t i = 0; i < count_of(block->rows); i++)
+        memcpy(part->q + i * part->depth, q.data + i * q.stride + part->at, part->depth * sizeof *q.data);
+}
+
+/* What a part of the queries adds to the scores of at most ATTN_PANEL_ROWS keys, or what those begin with: of the rows that
+ * see any. */
+static void score_keys(const attn_block *block, const query_part *part, const attn_key_tile *tile,
+                       attn_span keys, float *scores, size_t scores_stride) {
+    size_t first = tile->keys.begin + keys.begin;
+    attn_span rows =
+        tile->is_extra ? block->rows : rows_that_see(block, (attn_span){first, first + count_of(keys)});
+    if (count_of(rows) == 0) return;
+    const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
+    size_t skipped = rows.begin - block->rows.begin;
+    attn_panel panel;
+    const float *k[ATTN_PANEL_ROWS];
+    for (size_t i = 0; i < count_of(keys); i++)
+        k[i] = tile->k.data + (keys.begin + i) * tile->k.stride;
+    kernels->pack(count_of(keys), part->at, part->depth, k, &panel);
+    kernels->rows(&panel, count_of(rows), part->q + skipped * part->depth, part->depth, block->request->scale,
+                  part->at > 0, scores + skipped * scores_stride + keys.begin, scores_stride);
+}
+
+/* Scores of many rows. */
 static void packed_scores(const attn_block *block, attn_matrix q, const attn_key_tile *tile, float *scores,
                           size_t scores_stride) {
-    const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
+    _Alignas(64) float queries[ATTN_ONLINE_ROWS * QUERY_DEPTH];
     size_t dim = block->plan->head_dim, count = count_of(tile->keys);
-    attn_panel panel;
-    const float *keys[ATTN_PANEL_ROWS];
-    for (size_t j = 0, packed; j < count; j += packed) {
-        packed = count - j < ATTN_PANEL_ROWS ? count - j : ATTN_PANEL_ROWS;
-        for (size_t i = 0; i < packed; i++)
-            keys[i] = tile->k.data + (j + i) * tile->k.stride;
-        size_t first = tile->keys.begin + j;
-        attn_span rows =
-            tile->is_extra ? block->rows : rows_that_see(block, (attn_span){first, first + packed});
-        size_t skipped = rows.begin - block->rows.begin;
-        for (size_t t = 0, depth; t < dim && count_of(rows) > 0; t += depth) {
-            depth = dim - t < ATTN_PANEL_DEPTH ? dim - t : ATTN_PANEL_DEPTH;
-            kernels->pack(packed, t, depth, keys, &panel);
-            kernels->rows(&panel, count_of(rows), q.data + skipped * q.stride + t, q.stride,
-                          block->request->scale, t > 0, scores + skipped * scores_stride + j, scores_stride);
-        }
+    for (size_t t = 0; t < dim; t += QUERY_DEPTH) {
+        const query_part part = {t, dim - t < QUERY_DEPTH ? dim - t : QUERY_DEPTH, queries};
+        pack_queries(block, q, &part);
+        for (size_t j = 0; j < count; j += ATTN_PANEL_ROWS)
+            score_keys(block, &part, tile,
+                       (attn_span){j, count - j < ATTN_PANEL_ROWS ? count : j + ATTN_PANEL_ROWS}, scores,
+                       scores_stride);
     }
 }
 
