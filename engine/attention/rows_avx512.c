@@ -33,19 +33,16 @@ AVX512 static float row_max(const float *row, size_t count) {
         i += LANES;
     }
     a = larger(_mm512_mask_loadu_ps(_mm512_set1_ps(-INFINITY), first_lanes(count - i), row + i), a);
-    float lanes[LANES], max = -INFINITY;
-    _mm512_storeu_ps(lanes, a);
-    for (size_t lane = 0; lane < LANES; lane++)
-        max = lanes[lane] > max ? lanes[lane] : max;
-    return max;
+    return _mm512_reduce_max_ps(a); /* none is NaN: the first of two was never taken for it */
 }
 
 /* exp(x) for x <= 0, as in rows_plain.c; the processor's own scaling rounds once into the subnormals. */
 AVX512 static inline __m512 exp_of(__m512 x) {
     /* exp(-110) rounds to 0. NaN stays: the second of two is taken where they cannot be compared. */
     __m512 clamped = _mm512_max_ps(_mm512_set1_ps(-110.0f), x);
-    __m512 n = _mm512_roundscale_ps(_mm512_mul_ps(clamped, _mm512_set1_ps(0x1.715476p+0f)),
-                                    _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    /* To the nearest whole number: beside 1.5·2²³ nothing else has a place. */
+    const __m512 whole = _mm512_set1_ps(0x1.8p23f);
+    __m512 n = _mm512_sub_ps(_mm512_fmadd_ps(clamped, _mm512_set1_ps(0x1.715476p+0f), whole), whole);
     __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0x1.62e4p-1f), clamped);
     r = _mm512_fnmadd_ps(n, _mm512_set1_ps(0x1.7f7d1cp-20f), r);
     __m512 p = _mm512_set1_ps(1.0f / 5040.0f);
@@ -73,12 +70,9 @@ AVX512 static double row_exp(float *row, size_t count, float shift) {
         _mm512_mask_storeu_ps(row + i, rest, results);
         sums = _mm512_mask_add_ps(sums, rest, sums, results);
     }
-    float lanes[LANES];
-    _mm512_storeu_ps(lanes, sums);
-    double sum = 0;
-    for (size_t lane = 0; lane < LANES; lane++)
-        sum += (double)lanes[lane];
-    return sum;
+    __m512d lower = _mm512_cvtps_pd(_mm512_castps512_ps256(sums));
+    __m512d upper = _mm512_cvtps_pd(_mm256_castpd_ps(_mm512_extractf64x4_pd(_mm512_castps_pd(sums), 1)));
+    return _mm512_reduce_add_pd(_mm512_add_pd(lower, upper));
 }
 
 AVX512 static void row_scale(float *row, size_t count, float factor) {
