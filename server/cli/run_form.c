@@ -87,7 +87,7 @@ static bool complain_of_ending(const char *path) {
 }
 
 bool srv_run_form_take(int *argc, char **argv, srv_run_form *out) {
-    const char *query = "";
+    const char *query = NULL;
     bool is_shown = false;
     int kept = 1;
     *out = (srv_run_form){0};
@@ -98,8 +98,10 @@ bool srv_run_form_take(int *argc, char **argv, srv_run_form *out) {
         } else if ((value = value_of(*argc, argv, &i, "-o")) ||
                    (value = value_of(*argc, argv, &i, "--output"))) {
             if (*value == '\0') return complain("-o takes the file to write");
+            if (out->output) return complain("-o is given twice; one file is written");
             out->output = value;
         } else if ((value = value_of(*argc, argv, &i, "--query"))) {
+            if (query) return complain("--query is given twice; '&' joins options: 'heads=0&queries=1'");
             query = value;
         } else {
             argv[kept++] = argv[i];
@@ -112,7 +114,7 @@ bool srv_run_form_take(int *argc, char **argv, srv_run_form *out) {
                                    : is_shown  ? "text/plain"
                                                : "application/json");
     if (!out->gives) return complain_of_ending(out->output);
-    out->query = query_for(query, is_shown);
+    out->query = query_for(query ? query : "", is_shown);
     return out->query || complain("no memory");
 }
 

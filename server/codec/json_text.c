@@ -27,10 +27,12 @@ static bool is_not_finite(const char *error, char next) {
 }
 
 const char *srv_json_advice(const char *error, char next) {
-    return is_not_finite(error, next)
-               ? "; JSON has neither NaN nor Infinity: attention_mask masks keys, and so "
-                 "does -Infinity in a bias sent as base64"
-               : "";
+    if (is_not_finite(error, next))
+        return "; JSON has neither NaN nor Infinity: attention_mask masks keys, and so "
+               "does -Infinity in a bias sent as base64";
+    if (strstr(error, "byte 0x93") != NULL)
+        return "; an NPY array, which begins with this byte, is sent with Content-Type: application/x-npy";
+    return "";
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */

@@ -157,8 +157,12 @@ static bool read_dictionary(reader *in) {
 /* Where the dictionary lies: version 1 has a length of 2 bytes, the others one of 4, little-endian. */
 static bool find_dictionary(reader *in, size_t size) {
     const unsigned char *bytes = (const unsigned char *)in->bytes;
-    if (size < MAGIC + VERSION || memcmp(bytes, magic, MAGIC) != 0)
-        return fail(in, 0, "not an NPY array: it begins with \\x93NUMPY, as numpy.save writes it");
+    if (size < MAGIC || memcmp(bytes, magic, MAGIC) != 0)
+        return fail(in, 0, "not an NPY array: one begins with \\x93NUMPY, as numpy.save writes it");
+    if (size < MAGIC + VERSION)
+        return fail(in, size,
+                    "the body is cut short within the version; curl sends a file whole with --data-binary, "
+                    "and with -d as text");
     unsigned version = bytes[MAGIC];
     if (version < 1 || version > 3 || bytes[MAGIC + 1] != 0)
         return fail(in, MAGIC, "version %u.%u of NPY; 1.0, 2.0 and 3.0 are read", version, bytes[MAGIC + 1]);

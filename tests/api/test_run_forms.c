@@ -112,6 +112,9 @@ START_TEST(refusals) {
     check_refusal((const char *const[]){"--show", "-o", NULL}, "map.png", 2,
                   "--show and -o exclude each other");
     check_refusal((const char *const[]){"-o", NULL}, NULL, 2, "-o takes the file to write");
+    check_refusal((const char *const[]){"-o", "a.png", "-o", NULL}, "b.png", 2, "-o is given twice");
+    check_refusal((const char *const[]){"--query", "heads=0", "--query", "queries=1", NULL}, NULL, 2,
+                  "--query is given twice; '&' joins options");
     check_refusal((const char *const[]){"-o", NULL}, "/nowhere/map.png", 1, "/nowhere/map.png: No such file");
     char *path = temporary_path(folder, "never.png");
     check_refusal((const char *const[]){"--query", "cell=0", "-o", NULL}, path, 1, "\"parameter\":\"cell\"");

@@ -1,4 +1,4 @@
-/* What is outside the tensors: whoever waits for a long text can give up. */
+/* What is outside the tensors: whoever waits for a long text can give up, and another format is told by its first byte. */
 #include "suites.h"
 #include "tests/support/decoding.h"
 
@@ -28,10 +28,28 @@ START_TEST(a_cancelled_job_reads_no_tree) {
 }
 END_TEST
 
+START_TEST(an_npy_array_is_told_how_it_is_sent) {
+    static const char body[] = "\x93NUMPY\x01";
+    attn_job job = {.stage_count = 0};
+    const srv_source source = {.job = &job};
+    srv_budget budget;
+    srv_problem problem = {0};
+    srv_ask *ask = NULL;
+    srv_budget_init(&budget, SIZE_MAX);
+    srv_decoder *decoder = srv_decoder_new(srv_codecs_attention.rows, &budget, 0);
+    ck_assert(!feed_copy(decoder, body, sizeof body - 1, &problem) ||
+              !srv_decoder_end(decoder, &source, &ask, &problem));
+    ck_assert_int_eq(problem.id, SRV_BAD_JSON);
+    ck_assert_ptr_nonnull(strstr(problem.detail, "Content-Type: application/x-npy"));
+    srv_decoder_free(decoder);
+}
+END_TEST
+
 ATTND_SUITE(json_text) {
     Suite *suite = suite_create("json_text");
     TCase *tests = tcase_create("json_text");
     tcase_add_loop_test(tests, a_cancelled_job_reads_no_tree, 0, 4);
+    tcase_add_test(tests, an_npy_array_is_told_how_it_is_sent);
     suite_add_tcase(suite, tests);
     return suite;
 }

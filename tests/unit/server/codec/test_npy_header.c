@@ -108,6 +108,8 @@ START_TEST(what_stands_before_is_checked) {
         {"", 0, 0, "numpy.save"},
         {"\x93NUMP", 5, 0, "numpy.save"},
         {"PK\x03\x04____", 8, 0, "numpy.save"},
+        {"\x93NUMPY", 6, 6, "--data-binary"},
+        {"\x93NUMPY\x01", 7, 7, "--data-binary"},
         {"\x93NUMPY\x00\x00\x00\x00", 10, 6, "version 0.0"},
         {"\x93NUMPY\x04\x00\x00\x00", 10, 6, "version 4.0"},
         {"\x93NUMPY\x01\x01\x00\x00", 10, 6, "version 1.1"},
