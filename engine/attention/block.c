@@ -253,7 +253,8 @@ static void blend_part(const attn_block *block, attn_matrix weights, const attn_
     for (size_t i = 0, some; i < rows; i += some) {
         some = rows - i < step ? rows - i : step;
         size_t first = block->rows.begin + i;
-        attn_span keys = both(keys_of_rows(block, tile, (attn_span){first, first + some}), part->keys);
+        attn_span keys = both(part->keys, keys_of_rows(block, tile, (attn_span){first, first + some}));
+        if (count_of(keys) == 0 && adds) continue;
         const attn_blend blend = {.count = count_of(keys),
                                   .width = part->width,
                                   .weights = weights.data + i * weights.stride + keys.begin,
@@ -262,7 +263,7 @@ static void blend_part(const attn_block *block, attn_matrix weights, const attn_
                                   .v_stride = part->v.stride,
                                   .y = context + i * context_stride + part->column,
                                   .y_stride = context_stride};
-        if (blend.count > 0 || !adds) attn_few_kernels_in_use()->blend(some, &blend, adds);
+        attn_few_kernels_in_use()->blend(some, &blend, adds);
     }
 }
 

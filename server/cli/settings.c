@@ -16,7 +16,7 @@ static int refuse(const char *command, const cfg_problems *problems) {
 bool srv_cli_keys(const char *command, const cfg_settings *settings, srv_keys **out) {
     srv_text problems = {0};
     *out = settings->keys_file ? srv_keys_load(settings->keys_file, &problems) : NULL;
-    const char *line = problems.data, *end = line + problems.size;
+    const char *line = problems.data, *end = line ? line + problems.size : NULL;
     for (const char *stop; line < end && (stop = memchr(line, '\n', (size_t)(end - line))); line = stop + 1)
         fprintf(stderr, "attnd %s: %.*s\n", command, (int)(stop - line), line);
     if (problems.failed) fprintf(stderr, "attnd %s: no memory for the keys' problems\n", command);

@@ -1,4 +1,5 @@
-/* Keys that no query of a block sees are not read: they lie in memory that may not be touched. */
+/* Keys that no query of a block sees are not read: they lie in memory that may not be touched. And those that only some of
+ * its rows see count for these. */
 #include "engine/engine.h"
 
 #include "compare.h"
@@ -60,14 +61,15 @@ static void mask_with(int way, size_t queries, attn_sequence *sequence) {
     if (way == 3) sequence->bias = (attn_bias){.values = bias, .query_stride = KEYS};
 }
 
-static void check(const attn_request *request) {
+/* `untouched`: the middle tiles may not be. */
+static void check(const attn_request *request, bool untouched) {
     attn_plan plan;
     attn_run *run = NULL;
     attn_pool *pool = NULL;
     ck_assert_int_eq(attn_plan_make(request, 2, &plan, NULL), ATTN_OK);
     ck_assert_int_eq(attn_run_new(&plan, &run, NULL), ATTN_OK);
     ck_assert_int_eq(attn_pool_new(2, &pool, NULL), ATTN_OK);
-    protect(PROT_NONE);
+    if (untouched) protect(PROT_NONE);
     ck_assert_int_eq(attn_run_wait(run, pool), ATTN_OK);
     protect(PROT_READ | PROT_WRITE);
     attn_pool_free(pool);
@@ -103,8 +105,34 @@ START_TEST(hidden_tiles_are_not_touched) {
                                           .d_model = WIDTH,
                                           .d_key = WIDTH,
                                           .want = wants[w]};
-            check(&request);
+            check(&request, true);
         }
+}
+END_TEST
+
+/* More keys than are blended at a time, of which a few rows reach another part than the next ones: windows of causal order
+ * at both ends, with maps and without. */
+START_TEST(parts_that_some_rows_do_not_see_are_left_out) {
+    static const size_t windows[] = {0, 1, 47, 400, TILE, TILE + 1};
+    static const size_t keys[] = {MOST_QUERIES, TILE + 15, 2 * TILE, KEYS};
+    const attn_layer layer = {.name = "layers.0", .heads = 1, .kv_heads = 1};
+    for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
+        for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
+            for (attn_causal causal = ATTN_CAUSAL_TOP_LEFT; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
+                const attn_sequence sequence = {.queries = MOST_QUERIES, .keys = keys[k]};
+                const attn_request request = {.layer = &layer,
+                                              .sequences = &sequence,
+                                              .sequence_count = 1,
+                                              .inputs = inputs,
+                                              .context = context,
+                                              .d_model = WIDTH,
+                                              .d_key = WIDTH,
+                                              .causal = causal,
+                                              .window_given = windows[w] > 0,
+                                              .window = windows[w],
+                                              .want = ATTN_WANT_OUTPUTS | (_i == 0 ? 0 : ATTN_WANT_MAPS)};
+                check(&request, false);
+            }
 }
 END_TEST
 
@@ -114,6 +142,7 @@ ATTND_SUITE(hidden_keys) {
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
     tcase_add_checked_fixture(cases, make_context, drop_context);
     tcase_add_loop_test(cases, hidden_tiles_are_not_touched, 0, 4);
+    tcase_add_loop_test(cases, parts_that_some_rows_do_not_see_are_left_out, 0, 2);
     suite_add_tcase(suite, cases);
     return suite;
 }
