@@ -111,8 +111,8 @@ START_TEST(hidden_tiles_are_not_touched) {
 }
 END_TEST
 
-/* Fewer keys than queries, and more than are blended at a time, of which a few rows reach another part than the next ones: windows of causal order
- * at both ends, with maps and without. */
+/* Fewer keys than queries, and more than are blended at a time: a few rows see none, or another part than the next ones.
+ * Windows of causal order at both ends, with maps and without. */
 START_TEST(parts_that_some_rows_do_not_see_are_left_out) {
     static const size_t windows[] = {0, 1, 47, 400, TILE, TILE + 1};
     static const size_t keys[] = {50, MOST_QUERIES, TILE + 15, 2 * TILE, KEYS};
