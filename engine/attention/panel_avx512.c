@@ -84,6 +84,8 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
 #pragma GCC unroll 28
     for (int i = 0; i < rows * vectors; i++)
         sums[i] = _mm512_setzero_ps();
+    /* Two steps for one step of the addresses: where another thread shares the core, instructions are dear. */
+#pragma GCC unroll 2
     for (size_t t = from; t < to; t++) {
         __m512 lanes[2];
 #pragma GCC unroll 2
