@@ -5,7 +5,7 @@
  * result is a register of 8 partial sums, added up at the end in the same tree whatever the block. The blocks take as
  * many registers as there are. */
 #ifdef __x86_64__
-#include "few.h"
+#include "few_strips.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -36,19 +36,6 @@ typedef struct block {
     float *const *y;
     size_t at; /* the first column in y */
 } block;
-
-/* What a strip of a blend works on. */
-typedef struct strip {
-    size_t count;
-    const float *weights; /* from the strip's first row */
-    size_t weights_stride;
-    const float *v; /* from the strip's first column */
-    size_t v_stride;
-    float *y; /* from its first row and column */
-    size_t y_stride;
-    bool adds;    /* to what y holds */
-    size_t width; /* of a strip that is cut short: at most LANES */
-} strip;
 
 /* The first `count` lanes. */
 AVX2_INLINE __m256i first_lanes(size_t count) {
@@ -135,7 +122,7 @@ AVX2_INLINE void dots_block(int rows, int columns, const block *b) {
 }
 
 /* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
-AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
+AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const attn_strip *s) {
     __m256 sums[STRIP_ROWS * STRIP], v[STRIP];
     __m256i lanes = first_lanes(is_cut ? s->width : 0);
 #pragma GCC unroll 24
@@ -198,10 +185,10 @@ static const struct dots_shape {
 };
 
 #define BLEND(rows)                                                                                          \
-    AVX2 static void blend_##rows(const strip *s) {                                                          \
+    AVX2 static void blend_##rows(const attn_strip *s) {                                                     \
         blend_strip(rows, STRIP, false, s);                                                                  \
     }                                                                                                        \
-    AVX2 static void blend_##rows##_cut(const strip *s) {                                                    \
+    AVX2 static void blend_##rows##_cut(const attn_strip *s) {                                               \
         blend_strip(rows, 1, true, s);                                                                       \
     }
 BLEND(1)
@@ -213,8 +200,8 @@ BLEND(6)
 
 /* By the number of rows: a whole strip, one that is cut. */
 static const struct blend_shape {
-    void (*whole)(const strip *s);
-    void (*cut)(const strip *s);
+    void (*whole)(const attn_strip *s);
+    void (*cut)(const attn_strip *s);
 } BLEND_SHAPES[] = {
     {blend_1, blend_1_cut}, {blend_2, blend_2_cut}, {blend_3, blend_3_cut},
     {blend_4, blend_4_cut}, {blend_5, blend_5_cut}, {blend_6, blend_6_cut},
@@ -238,13 +225,14 @@ static void dots(size_t rows, size_t columns, size_t depth, float alpha, const f
     }
 }
 
-/* The width of the next strip where so much is left. */
-static size_t strip_width(size_t left) {
+/* The width of the next strip where so much is left, of any rows. */
+static size_t strip_width(size_t left, size_t rows) {
+    (void)rows;
     if (left >= STRIP * LANES) return STRIP * LANES;
     return min_of(left, LANES);
 }
 
-static void run_strip(size_t rows, const strip *s) {
+static void run_strip(size_t rows, const attn_strip *s) {
     const struct blend_shape *shape = &BLEND_SHAPES[rows - 1];
     if (s->width == STRIP * LANES)
         shape->whole(s);
@@ -253,24 +241,8 @@ static void run_strip(size_t rows, const strip *s) {
 }
 
 static void blend(size_t rows, const attn_blend *b, bool adds) {
-    /* Rows are dealt out evenly: two strips of four are faster than one of six and one of two. */
-    size_t strips = (rows + STRIP_ROWS - 1) / STRIP_ROWS;
-    for (size_t at = 0, width; at < b->width; at += width) {
-        width = strip_width(b->width - at);
-        for (size_t i = 0, n = 0, some; i < rows; i += some, n++) {
-            some = (rows - i + strips - n - 1) / (strips - n);
-            const strip s = {.count = b->count,
-                             .weights = b->weights + i * b->weights_stride,
-                             .weights_stride = b->weights_stride,
-                             .v = b->v + at,
-                             .v_stride = b->v_stride,
-                             .y = b->y + i * b->y_stride + at,
-                             .y_stride = b->y_stride,
-                             .adds = adds,
-                             .width = width};
-            run_strip(some, &s);
-        }
-    }
+    static const attn_strips strips = {STRIP_ROWS, strip_width, run_strip};
+    attn_blend_by_strips(&strips, rows, b, adds);
 }
 
 const attn_few_kernels ATTN_FEW_AVX2 = {LINEAR_ROWS, BLEND_ROWS, dots, blend};

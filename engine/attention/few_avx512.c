@@ -5,7 +5,7 @@
  * result is a register of 16 partial sums, added up at the end in the same tree whatever the block. The blocks take as
  * many registers as there are. */
 #ifdef __x86_64__
-#include "few.h"
+#include "few_strips.h"
 
 #include <immintrin.h>
 #include <stdbool.h>
@@ -36,19 +36,6 @@ typedef struct block {
     float *const *y;
     size_t at; /* the first column in y */
 } block;
-
-/* What a strip of a blend works on. */
-typedef struct strip {
-    size_t count;
-    const float *weights; /* from the strip's first row */
-    size_t weights_stride;
-    const float *v; /* from the strip's first column */
-    size_t v_stride;
-    float *y; /* from its first row and column */
-    size_t y_stride;
-    bool adds;    /* to what y holds */
-    size_t width; /* of a strip that is cut short: at most LANES */
-} strip;
 
 /* The first `count` <= 16 lanes. */
 static inline __mmask16 first_lanes(size_t count) {
@@ -91,8 +78,8 @@ AVX512_INLINE __m256 sums_of(const __m512 v[SUMS]) {
 
 /* One step of the depth: a row of x with every row of w. */
 AVX512_INLINE void add_products(int rows, int columns, int row, const __m512 *w, __m512 x, __m512 *sums) {
-    __asm__(""
-            : "+v"(x)); /* into a register once, not from memory for each product, and none before its turn */
+    /* Into a register once, not from memory for each product, and none before its turn. */
+    __asm__("" : "+v"(x));
 #pragma GCC unroll 8
     for (int j = 0; j < columns; j++)
         sums[j * rows + row] = _mm512_fmadd_ps(w[j], x, sums[j * rows + row]);
@@ -144,7 +131,7 @@ AVX512_INLINE void dots_block(int rows, int columns, const block *b) {
 }
 
 /* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
-AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const strip *s) {
+AVX512_INLINE void blend_strip(int rows, int vectors, bool is_cut, const attn_strip *s) {
     _Static_assert(HALF_ROWS * (STRIP / 2) <= STRIP_ROWS * STRIP, "either kind of strip");
     __m512 sums[STRIP_ROWS * STRIP], v[STRIP];
     __mmask16 lanes = first_lanes(is_cut ? s->width : 0);
@@ -212,15 +199,15 @@ static const struct dots_shape {
 };
 
 #define BLEND(rows)                                                                                          \
-    AVX512 static void blend_##rows(const strip *s) {                                                        \
+    AVX512 static void blend_##rows(const attn_strip *s) {                                                   \
         blend_strip(rows, STRIP, false, s);                                                                  \
     }                                                                                                        \
     BLEND_HALF(rows)
 #define BLEND_HALF(rows)                                                                                     \
-    AVX512 static void blend_##rows##_half(const strip *s) {                                                 \
+    AVX512 static void blend_##rows##_half(const attn_strip *s) {                                            \
         blend_strip(rows, STRIP / 2, false, s);                                                              \
     }                                                                                                        \
-    AVX512 static void blend_##rows##_cut(const strip *s) {                                                  \
+    AVX512 static void blend_##rows##_cut(const attn_strip *s) {                                             \
         blend_strip(rows, 1, true, s);                                                                       \
     }
 BLEND(1)
@@ -234,9 +221,9 @@ BLEND_HALF(8)
 
 /* By the number of rows: a whole strip, which more than STRIP_ROWS never get, half a one, one that is cut. */
 static const struct blend_shape {
-    void (*whole)(const strip *s);
-    void (*half)(const strip *s);
-    void (*cut)(const strip *s);
+    void (*whole)(const attn_strip *s);
+    void (*half)(const attn_strip *s);
+    void (*cut)(const attn_strip *s);
 } BLEND_SHAPES[] = {
     {blend_1, blend_1_half, blend_1_cut}, {blend_2, blend_2_half, blend_2_cut},
     {blend_3, blend_3_half, blend_3_cut}, {blend_4, blend_4_half, blend_4_cut},
@@ -269,7 +256,7 @@ static size_t strip_width(size_t left, size_t rows) {
     return min_of(left, LANES);
 }
 
-static void run_strip(size_t rows, const strip *s) {
+static void run_strip(size_t rows, const attn_strip *s) {
     const struct blend_shape *shape = &BLEND_SHAPES[rows - 1];
     if (s->width == STRIP * LANES)
         shape->whole(s);
@@ -280,24 +267,8 @@ static void run_strip(size_t rows, const strip *s) {
 }
 
 static void blend(size_t rows, const attn_blend *b, bool adds) {
-    /* Rows are dealt out evenly: two strips of four are faster than one of six and one of two. */
-    size_t strips = rows <= HALF_ROWS ? 1 : (rows + STRIP_ROWS - 1) / STRIP_ROWS;
-    for (size_t at = 0, width; at < b->width; at += width) {
-        width = strip_width(b->width - at, rows <= HALF_ROWS ? rows : STRIP_ROWS);
-        for (size_t i = 0, n = 0, some; i < rows; i += some, n++) {
-            some = (rows - i + strips - n - 1) / (strips - n);
-            const strip s = {.count = b->count,
-                             .weights = b->weights + i * b->weights_stride,
-                             .weights_stride = b->weights_stride,
-                             .v = b->v + at,
-                             .v_stride = b->v_stride,
-                             .y = b->y + i * b->y_stride + at,
-                             .y_stride = b->y_stride,
-                             .adds = adds,
-                             .width = width};
-            run_strip(some, &s);
-        }
-    }
+    const attn_strips strips = {rows <= HALF_ROWS ? HALF_ROWS : STRIP_ROWS, strip_width, run_strip};
+    attn_blend_by_strips(&strips, rows, b, adds);
 }
 
 const attn_few_kernels ATTN_FEW_AVX512 = {LINEAR_ROWS, SIZE_MAX, dots, blend};
