@@ -90,22 +90,27 @@ static void check(const attn_request *request, bool untouched) {
     attn_run_free(run);
 }
 
+/* The inputs' rows ask the context's, with one head and no projections. */
+static attn_request request_of(const attn_sequence *sequence, unsigned want) {
+    static const attn_layer layer = {.name = "layers.0", .heads = 1, .kv_heads = 1};
+    return (attn_request){.layer = &layer,
+                          .sequences = sequence,
+                          .sequence_count = 1,
+                          .inputs = inputs,
+                          .context = context,
+                          .d_model = WIDTH,
+                          .d_key = WIDTH,
+                          .want = want};
+}
+
 START_TEST(hidden_tiles_are_not_touched) {
     static const size_t lengths[] = {1, 5, MOST_QUERIES};
     static const unsigned wants[] = {ATTN_WANT_OUTPUTS, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS};
-    const attn_layer layer = {.name = "layers.0", .heads = 1, .kv_heads = 1};
     for (size_t l = 0; l < 3; l++)
         for (size_t w = 0; w < 2; w++) {
             attn_sequence sequence;
             mask_with(_i, lengths[l], &sequence);
-            const attn_request request = {.layer = &layer,
-                                          .sequences = &sequence,
-                                          .sequence_count = 1,
-                                          .inputs = inputs,
-                                          .context = context,
-                                          .d_model = WIDTH,
-                                          .d_key = WIDTH,
-                                          .want = wants[w]};
+            const attn_request request = request_of(&sequence, wants[w]);
             check(&request, true);
         }
 }
@@ -116,23 +121,16 @@ END_TEST
 START_TEST(parts_that_some_rows_do_not_see_are_left_out) {
     static const size_t windows[] = {0, 1, 47, 400, TILE, TILE + 1};
     static const size_t keys[] = {50, MOST_QUERIES, TILE + 15, 2 * TILE, KEYS};
-    const attn_layer layer = {.name = "layers.0", .heads = 1, .kv_heads = 1};
     attn_workspaces_keep(SIZE_MAX, 0); /* each run finds what the one before has left */
     for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
             for (attn_causal causal = ATTN_CAUSAL_TOP_LEFT; causal <= ATTN_CAUSAL_BOTTOM_RIGHT; causal++) {
                 const attn_sequence sequence = {.queries = MOST_QUERIES, .keys = keys[k]};
-                const attn_request request = {.layer = &layer,
-                                              .sequences = &sequence,
-                                              .sequence_count = 1,
-                                              .inputs = inputs,
-                                              .context = context,
-                                              .d_model = WIDTH,
-                                              .d_key = WIDTH,
-                                              .causal = causal,
-                                              .window_given = windows[w] > 0,
-                                              .window = windows[w],
-                                              .want = ATTN_WANT_OUTPUTS | (_i == 0 ? 0 : ATTN_WANT_MAPS)};
+                attn_request request =
+                    request_of(&sequence, ATTN_WANT_OUTPUTS | (_i == 0 ? 0 : ATTN_WANT_MAPS));
+                request.causal = causal;
+                request.window_given = windows[w] > 0;
+                request.window = windows[w];
                 check(&request, false);
             }
     attn_workspaces_keep(0, 0);
