@@ -19,8 +19,8 @@ const srv_command srv_commands[] = {
     {.name = "run",
      .arguments = "[SETTING …] [--show] [-o FILE] [--query TEXT] FILE",
      .summary = "answer one request from a file, '-' being standard input, without a network",
-     .details = "  --show         draw the attention as characters, as wide as the terminal, in\n"
-                "                 its colours\n"
+     .details = "  --show         draw the attention as characters, as wide as the terminal and,\n"
+                "                 where it is one, in the colours of a PNG\n"
                 "  -o FILE        write the answer to FILE, in the form that its ending names:\n"
                 "                 .json, .npy, .safetensors, .png, .svg, .csv or .txt\n"
                 "  --query TEXT   options as behind a target's '?':\n"
