@@ -160,7 +160,7 @@ static void score_keys(const attn_block *block, const query_part *part, const at
         k[i] = tile->k.data + (keys.begin + i) * tile->k.stride;
     kernels->pack(count_of(keys), part->at, part->depth, k, &panel);
     kernels->rows(&panel, count_of(rows), part->q + skipped * part->depth, part->depth, block->request->scale,
-                  part->at > 0, scores + skipped * scores_stride + keys.begin, scores_stride);
+                  NULL, part->at > 0, scores + skipped * scores_stride + keys.begin, scores_stride);
 }
 
 /* Scores of many rows. */

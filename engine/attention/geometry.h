@@ -16,10 +16,13 @@ enum {
     /* Rows of one projection tile: of OpenBLAS, which packs the weights for each tile, and where rows are packed instead
      * (panel.h), all of them at once. */
     ATTN_BLAS_TILE_ROWS = 1024,
-    ATTN_PANEL_TILE_ROWS = 64,
+    ATTN_PANEL_TILE_ROWS = 96,
     ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
-    ATTN_FEW_COLUMNS = 96,     /* the same where the rows are few: its weights stay in cache */
-    ATTN_ALIGN_FLOATS = 16,    /* one cache line */
+    /* From so many rows on it is cheaper to pack the weights, of a panel's columns for so many rows (panel.h). */
+    ATTN_TALL_ROWS = 256,
+    ATTN_TALL_TILE_ROWS = 512,
+    ATTN_FEW_COLUMNS = 96,  /* the same where the rows are few: its weights stay in cache */
+    ATTN_ALIGN_FLOATS = 16, /* one cache line */
 };
 
 /* Half-open range of indices. */

@@ -29,14 +29,25 @@ bool attn_linear_can_share(const attn_linear *linear) {
     return is_few(linear) || (attn_panel_kernels_in_use() && linear->rows <= ATTN_PANEL_TILE_ROWS);
 }
 
-/* Rows of one tile: OpenBLAS packs the tile's weights once more for each. */
-static size_t tile_rows(void) {
-    return attn_panel_kernels_in_use() ? ATTN_PANEL_TILE_ROWS : ATTN_BLAS_TILE_ROWS;
+/* Whether its rows are so many that the weights are packed for them, and not they for the weights. */
+static bool is_tall(const attn_linear *linear) {
+    return attn_panel_kernels_in_use() && linear->rows >= ATTN_TALL_ROWS;
+}
+
+typedef struct tile_size {
+    size_t rows, columns;
+} tile_size;
+
+static tile_size size_of_tiles(const attn_linear *linear) {
+    if (attn_linear_can_share(linear)) return (tile_size){linear->rows, ATTN_FEW_COLUMNS};
+    if (!attn_panel_kernels_in_use()) return (tile_size){ATTN_BLAS_TILE_ROWS, ATTN_LINEAR_COLUMNS};
+    if (!is_tall(linear)) return (tile_size){ATTN_PANEL_TILE_ROWS, ATTN_LINEAR_COLUMNS};
+    return (tile_size){ATTN_TALL_TILE_ROWS, ATTN_PANEL_ROWS};
 }
 
 size_t attn_linear_tiles(const attn_linear *linear) {
-    if (attn_linear_can_share(linear)) return pieces(linear->out, ATTN_FEW_COLUMNS);
-    return pieces(linear->rows, tile_rows()) * pieces(linear->out, ATTN_LINEAR_COLUMNS);
+    tile_size size = size_of_tiles(linear);
+    return pieces(linear->rows, size.rows) * pieces(linear->out, size.columns);
 }
 
 /* To one row of a tile, from its first column on. */
@@ -131,6 +142,24 @@ static bool run_packed(const attn_linear *linear, attn_span rows, attn_span colu
     return list.finite;
 }
 
+/* At most ATTN_PANEL_ROWS columns: their weights are packed, once for all the rows of the tile. */
+static bool run_tall(const attn_linear *l, attn_span rows, attn_span columns) {
+    const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
+    const float *w[ATTN_PANEL_ROWS], *bias = l->b ? l->b + columns.begin : NULL;
+    size_t width = columns.end - columns.begin;
+    bool finite = true;
+    attn_panel panel;
+    for (size_t j = 0; j < width; j++)
+        w[j] = l->w + (columns.begin + j) * l->in;
+    for (size_t t = 0; t < l->in; t += ATTN_PANEL_DEPTH) {
+        size_t rest = l->in - t, depth = rest < ATTN_PANEL_DEPTH ? rest : ATTN_PANEL_DEPTH;
+        kernels->pack(width, t, depth, w, &panel);
+        finite = kernels->rows(&panel, rows.end - rows.begin, l->x + rows.begin * l->in + t, l->in, 1, bias,
+                               t > 0, l->y + rows.begin * l->out + columns.begin, l->out);
+    }
+    return finite;
+}
+
 bool attn_linear_run(const attn_linear *linear, size_t tile) {
     bool finite;
     if (attn_linear_can_share(linear)) {
@@ -138,10 +167,12 @@ bool attn_linear_run(const attn_linear *linear, size_t tile) {
         return finite;
     }
     /* Tiles of the same columns follow each other: their weights are in cache. */
-    size_t row_pieces = pieces(linear->rows, tile_rows());
-    attn_span rows = piece_of(linear->rows, tile_rows(), tile % row_pieces);
-    attn_span columns = piece_of(linear->out, ATTN_LINEAR_COLUMNS, tile / row_pieces);
-    return (attn_panel_kernels_in_use() ? run_packed : run_blas)(linear, rows, columns);
+    tile_size size = size_of_tiles(linear);
+    size_t row_pieces = pieces(linear->rows, size.rows);
+    attn_span rows = piece_of(linear->rows, size.rows, tile % row_pieces);
+    attn_span columns = piece_of(linear->out, size.columns, tile / row_pieces);
+    if (!attn_panel_kernels_in_use()) return run_blas(linear, rows, columns);
+    return (is_tall(linear) ? run_tall : run_packed)(linear, rows, columns);
 }
 
 /* The floats at a place, or nothing where only sizes are asked for. */

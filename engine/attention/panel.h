@@ -18,13 +18,13 @@
 #include <stddef.h>
 
 enum {
-    ATTN_PANEL_ROWS = 64, /* rows packed at a time, at most */
+    ATTN_PANEL_ROWS = 96, /* rows packed at a time, at most */
     ATTN_PANEL_DEPTH =
         1024, /* numbers of a row packed at a time, at most: so many rows of them stay in cache */
 };
 
-/* Packed rows: `count` of at most ATTN_PANEL_ROWS, `depth` numbers of each. How they lie is the kernels' affair. A quarter
- * of a megabyte, for the stack of a worker. */
+/* Packed rows: `count` of at most ATTN_PANEL_ROWS, `depth` numbers of each. How they lie is the kernels' affair. 384
+ * KiB, for the stack of a worker. */
 typedef struct attn_panel {
     _Alignas(64) float numbers[ATTN_PANEL_ROWS * ATTN_PANEL_DEPTH];
     size_t count, depth;
@@ -37,9 +37,9 @@ typedef struct attn_panel_kernels {
      * for zeros; `adds`: to what y holds, instead of `start`. False where a result is not finite. */
     bool (*columns)(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
                     bool adds, float *const *y);
-    /* y[i·ldy + j] = alpha · Σ x[i·ldx + t] · w[j][t] for i < rows, where the w are packed. `adds`: to what y holds. */
-    void (*rows)(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha, bool adds,
-                 float *y, size_t ldy);
+    /* y[i·ldy + j] = start[j] + alpha · Σ x[i·ldx + t] · w[j][t] for i < rows, where the w are packed; the rest as above. */
+    bool (*rows)(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha,
+                 const float *start, bool adds, float *y, size_t ldy);
 } attn_panel_kernels;
 
 #ifdef __x86_64__

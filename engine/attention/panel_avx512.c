@@ -1,8 +1,10 @@
 /* Packed products (panel.h) for AVX-512 (F). Compiled for every x86-64 and called where the processor has it.
  *
- * Packed rows are the lanes of vectors: 32 rows make a strip of two registers a step, the last strip of at most 16 rows
- * one. A block of results, up to 14 rows of the other matrix by one strip, stays in registers while the depth is walked
- * once: 28 sums, two registers of the strip and one number for all lanes are 31 of the 32 that there are. */
+ * Packed rows are the lanes of vectors: 48 rows make a strip of three registers a step of the depth. Where that does not
+ * come out even the last strips have two registers, or one where there is no more. A block of results, up to 9 rows of the
+ * other matrix by three registers or 14 by two, stays in registers while the depth is walked once: 27 sums, three registers
+ * of the strip and one number for all lanes are 31 of the 32 that there are. Three registers take 39 instructions for 27
+ * multiplications and two 44 for 28: where another thread shares the core it is instructions that lack. */
 #ifdef __x86_64__
 #include "panel.h"
 
@@ -13,28 +15,31 @@
 
 enum {
     LANES = 16,
-    STRIP = 2 * LANES,
-    BLOCK = 14, /* rows of a block, at most */
+    VECTORS = 3, /* registers of a strip, at most */
+    BLOCK = 14,  /* rows of a block, at most */
     THIRDS = (BLOCK + 2) / 3,
+    SUMS = 28,   /* of a block, at most */
     PIECE = 256, /* of the depth, summed up by itself */
+    AHEAD = 64,  /* numbers of a row that are fetched before they are packed */
+    CHUNK = 126, /* other rows that every strip meets before the next ones: whole blocks of 9 and of 14 */
 };
 
 /* What one block works on. */
 typedef struct block {
     size_t depth;
     const float *strip;
-    size_t lanes;   /* of the strip that are in use */
-    const float *a; /* from the block's first row */
+    size_t lane, lanes; /* of the panel: the strip's first, and how many are in use */
+    const float *a;     /* the other matrix */
     size_t lda;
+    size_t at; /* the block's first row of it */
+    const float *start;
     bool adds;
+    bool *finite; /* becomes false where a result is not */
     /* Results by lane (attn_panel_kernels.columns) … */
-    const float *start; /* from the block's first column */
-    float *const *y;    /* from the strip's first row */
-    size_t at;          /* the first column in y */
-    bool *finite;       /* becomes false where a result is not */
+    float *const *y;
     /* … or by row (attn_panel_kernels.rows). */
     float alpha;
-    float *c; /* from the block's first row and the strip's first lane */
+    float *c;
     size_t ldc;
 } block;
 
@@ -80,22 +85,22 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
     /* Three rows are within reach of one address: five addresses instead of fourteen. */
 #pragma GCC unroll 5
     for (size_t k = 0; k < (size_t)(rows + 2) / 3; k++)
-        a[k] = b->a + 3 * k * lda + from;
+        a[k] = b->a + (b->at + 3 * k) * lda + from;
 #pragma GCC unroll 28
     for (int i = 0; i < rows * vectors; i++)
         sums[i] = _mm512_setzero_ps();
     /* Two steps for one step of the addresses: where another thread shares the core, instructions are dear. */
 #pragma GCC unroll 2
     for (size_t t = from; t < to; t++) {
-        __m512 lanes[2];
-#pragma GCC unroll 2
+        __m512 lanes[VECTORS];
+#pragma GCC unroll 3
         for (int v = 0; v < vectors; v++)
             lanes[v] = _mm512_loadu_ps(strip + v * LANES);
         strip += vectors * LANES;
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++) {
             __m512 number = _mm512_set1_ps(a[i / 3][(size_t)(i % 3) * lda]);
-#pragma GCC unroll 2
+#pragma GCC unroll 3
             for (int v = 0; v < vectors; v++)
                 sums[i * vectors + v] = _mm512_fmadd_ps(number, lanes[v], sums[i * vectors + v]);
         }
@@ -108,7 +113,7 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
 /* The same over the whole depth, in pieces: many short sums round less than a long one. `rows` and `vectors` are
  * constants wherever this is called. */
 AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums) {
-    __m512 before[2 * BLOCK];
+    __m512 before[SUMS];
     size_t end = b->depth < PIECE ? b->depth : PIECE;
     walk(rows, vectors, b, 0, end, sums);
     for (size_t at = end; at < b->depth; at = end) {
@@ -123,14 +128,19 @@ AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums)
     }
 }
 
+/* Takes in whether results are finite: `zeros` gathers 0 times each, NaN once one was not. */
+AVX512_INLINE void tell(__m512 zeros, const block *b) {
+    if (_mm512_cmp_ps_mask(zeros, zeros, _CMP_UNORD_Q) != 0) *b->finite = false;
+}
+
 /* A block whose rows are columns of the results. */
 AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
-    __m512 sums[2 * BLOCK], results[LANES];
+    __m512 sums[SUMS], results[LANES];
     multiply(rows, vectors, b, sums);
     __mmask16 columns = first_lanes((size_t)rows);
-    __m512 start = b->start ? _mm512_maskz_loadu_ps(columns, b->start) : _mm512_setzero_ps();
-    __m512 zeros = _mm512_setzero_ps(); /* 0 times each result: NaN once one was not finite */
-#pragma GCC unroll 2
+    __m512 start = b->start ? _mm512_maskz_loadu_ps(columns, b->start + b->at) : _mm512_setzero_ps();
+    __m512 zeros = _mm512_setzero_ps();
+#pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; i++)
@@ -140,71 +150,78 @@ AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
         for (int i = 0; i < LANES; i++) {
             size_t lane = (size_t)v * LANES + (size_t)i;
             if (lane >= b->lanes) break;
-            float *y = b->y[lane] + b->at;
+            float *y = b->y[b->lane + lane] + b->at;
             __m512 before = b->adds ? _mm512_maskz_loadu_ps(columns, y) : start;
             __m512 result = _mm512_add_ps(before, results[i]);
             zeros = _mm512_fmadd_ps(result, _mm512_setzero_ps(), zeros);
             _mm512_mask_storeu_ps(y, columns, result);
         }
     }
-    if (_mm512_cmp_ps_mask(zeros, zeros, _CMP_UNORD_Q) != 0) *b->finite = false;
+    tell(zeros, b);
 }
 
 /* A block whose rows are rows of the results. */
 AVX512_INLINE void rows_block(int rows, int vectors, const block *b) {
-    __m512 sums[2 * BLOCK], alpha = _mm512_set1_ps(b->alpha);
+    __m512 sums[SUMS], alpha = _mm512_set1_ps(b->alpha), zeros = _mm512_setzero_ps();
     multiply(rows, vectors, b, sums);
+#pragma GCC unroll 3
+    for (int v = 0; v < vectors; v++) {
+        size_t lane = (size_t)v * LANES;
+        __mmask16 lanes = first_lanes(b->lanes - lane);
+        __m512 start =
+            b->start ? _mm512_maskz_loadu_ps(lanes, b->start + b->lane + lane) : _mm512_setzero_ps();
 #pragma GCC unroll 14
-    for (int i = 0; i < rows; i++)
-#pragma GCC unroll 2
-        for (int v = 0; v < vectors; v++) {
-            float *c = b->c + (size_t)i * b->ldc + v * LANES;
-            __mmask16 lanes = first_lanes(b->lanes - (size_t)v * LANES);
-            __m512 before = b->adds ? _mm512_maskz_loadu_ps(lanes, c) : _mm512_setzero_ps();
-            _mm512_mask_storeu_ps(c, lanes, _mm512_fmadd_ps(alpha, sums[i * vectors + v], before));
+        for (int i = 0; i < rows; i++) {
+            float *c = b->c + (b->at + (size_t)i) * b->ldc + b->lane + lane;
+            __m512 before = b->adds ? _mm512_maskz_loadu_ps(lanes, c) : start;
+            __m512 result = _mm512_fmadd_ps(alpha, sums[i * vectors + v], before);
+            zeros = _mm512_fmadd_ps(result, _mm512_setzero_ps(), zeros);
+            _mm512_mask_storeu_ps(c, lanes, result);
         }
+    }
+    tell(zeros, b);
 }
 
 typedef void run_block(const block *b);
 
-/* The functions of one number of rows: for one register a step and for two. */
-#define BLOCKS(rows)                                                                                         \
-    AVX512 static void columns_##rows##_1(const block *b) {                                                  \
-        columns_block(rows, 1, b);                                                                           \
+/* The functions of one number of rows and of registers. */
+#define BLOCK_OF(rows, vectors)                                                                              \
+    AVX512 static void columns_##rows##_##vectors(const block *b) {                                          \
+        columns_block(rows, vectors, b);                                                                     \
     }                                                                                                        \
-    AVX512 static void columns_##rows##_2(const block *b) {                                                  \
-        columns_block(rows, 2, b);                                                                           \
-    }                                                                                                        \
-    AVX512 static void rows_##rows##_1(const block *b) {                                                     \
-        rows_block(rows, 1, b);                                                                              \
-    }                                                                                                        \
-    AVX512 static void rows_##rows##_2(const block *b) {                                                     \
-        rows_block(rows, 2, b);                                                                              \
+    AVX512 static void rows_##rows##_##vectors(const block *b) {                                             \
+        rows_block(rows, vectors, b);                                                                        \
     }
+#define BLOCKS(rows)                                                                                         \
+    BLOCK_OF(rows, 1)                                                                                        \
+    BLOCK_OF(rows, 2)                                                                                        \
+    BLOCK_OF(rows, 3)
 BLOCKS(1)
 BLOCKS(2)
-BLOCKS(3)
 BLOCKS(4)
 BLOCKS(8)
-BLOCKS(14)
+BLOCKS(9)
+BLOCK_OF(14, 1)
+BLOCK_OF(14, 2)
 
 static const struct block_size {
     size_t rows;
-    run_block *columns[2], *by_rows[2];
+    run_block *columns[VECTORS],
+        *by_rows[VECTORS]; /* by the strip's registers; NULL: there is no such block */
 } BLOCK_SIZES[] = {
     /* From the largest to the smallest. */
-    {14, {columns_14_1, columns_14_2}, {rows_14_1, rows_14_2}},
-    {8, {columns_8_1, columns_8_2}, {rows_8_1, rows_8_2}},
-    {4, {columns_4_1, columns_4_2}, {rows_4_1, rows_4_2}},
-    {3, {columns_3_1, columns_3_2}, {rows_3_1, rows_3_2}},
-    {2, {columns_2_1, columns_2_2}, {rows_2_1, rows_2_2}},
-    {1, {columns_1_1, columns_1_2}, {rows_1_1, rows_1_2}},
+    {14, {columns_14_1, columns_14_2, NULL}, {rows_14_1, rows_14_2, NULL}},
+    {9, {columns_9_1, columns_9_2, columns_9_3}, {rows_9_1, rows_9_2, rows_9_3}},
+    {8, {columns_8_1, columns_8_2, columns_8_3}, {rows_8_1, rows_8_2, rows_8_3}},
+    {4, {columns_4_1, columns_4_2, columns_4_3}, {rows_4_1, rows_4_2, rows_4_3}},
+    {2, {columns_2_1, columns_2_2, columns_2_3}, {rows_2_1, rows_2_2, rows_2_3}},
+    {1, {columns_1_1, columns_1_2, columns_1_3}, {rows_1_1, rows_1_2, rows_1_3}},
 };
 
-/* The largest block that fits into so many rows. */
-static const struct block_size *block_size(size_t rows) {
+/* The largest block by so many registers that fits into so many rows. */
+static const struct block_size *block_size(size_t vectors, size_t rows) {
     const struct block_size *size = BLOCK_SIZES;
-    while (size->rows > rows)
+    while (size->rows > rows || !size->columns[vectors - 1])
         size++;
     return size;
 }
@@ -213,19 +230,27 @@ static size_t min_of(size_t a, size_t b) {
     return a < b ? a : b;
 }
 
-/* Registers a step of a strip with so many lanes in use. */
+/* Registers a step of lanes. */
 static size_t vectors_of(size_t lanes) {
-    return lanes > LANES ? 2 : 1;
+    return (lanes + LANES - 1) / LANES;
 }
 
-/* Sixteen steps of at most sixteen rows. */
-AVX512_INLINE void pack_square(size_t count, size_t steps, const float *const *x, size_t at, float *out,
-                               size_t stride) {
+/* The lanes in use of the next strip where so many are left. */
+static size_t strip_lanes(size_t left) {
+    size_t vectors = vectors_of(left);
+    return min_of(left, (vectors == 4 ? 2 : min_of(vectors, VECTORS)) * LANES);
+}
+
+/* Sixteen steps of at most sixteen rows; what is `ahead` in each is fetched meanwhile. */
+AVX512_INLINE void pack_square(size_t count, size_t steps, const float *const *x, size_t at, size_t ahead,
+                               float *out, size_t stride) {
     __m512 m[LANES];
     __mmask16 mask = first_lanes(steps);
 #pragma GCC unroll 16
-    for (size_t i = 0; i < LANES; i++)
+    for (size_t i = 0; i < LANES; i++) {
         m[i] = i < count ? _mm512_maskz_loadu_ps(mask, x[i] + at) : _mm512_setzero_ps();
+        if (i < count) _mm_prefetch((const char *)(x[i] + ahead), _MM_HINT_T0);
+    }
     transpose(m);
 #pragma GCC unroll 16
     for (size_t t = 0; t < LANES; t++)
@@ -235,48 +260,59 @@ AVX512_INLINE void pack_square(size_t count, size_t steps, const float *const *x
 AVX512 static void pack(size_t count, size_t at, size_t depth, const float *const *x, attn_panel *out) {
     out->count = count;
     out->depth = depth;
-    for (size_t i = 0; i < count; i += LANES) {
-        size_t first = i / STRIP * STRIP, stride = vectors_of(count - first) * LANES;
-        float *strip = out->numbers + first * depth + (i - first);
-        for (size_t t = 0; t < depth; t += LANES)
-            pack_square(min_of(count - i, LANES), min_of(depth - t, LANES), x + i, at + t, strip + t * stride,
-                        stride);
+    for (size_t first = 0, lanes; first < count; first += lanes) {
+        lanes = strip_lanes(count - first);
+        size_t stride = vectors_of(lanes) * LANES;
+        for (size_t i = 0; i < lanes; i += LANES)
+            for (size_t t = 0; t < depth; t += LANES)
+                pack_square(min_of(lanes - i, LANES), min_of(depth - t, LANES), x + first + i, at + t,
+                            at + min_of(depth - 1, t + AHEAD), out->numbers + first * depth + t * stride + i,
+                            stride);
     }
+}
+
+/* A strip by some rows of the other matrix, from `begin` up to `end`. */
+static void run_strip(block *b, size_t begin, size_t end) {
+    size_t vectors = vectors_of(b->lanes);
+    const struct block_size *size;
+    for (b->at = begin; b->at < end; b->at += size->rows) {
+        size = block_size(vectors, end - b->at);
+        (b->y ? size->columns : size->by_rows)[vectors - 1](b);
+    }
+}
+
+/* The whole product. */
+static void run_blocks(const attn_panel *panel, size_t others, block *b) {
+    b->depth = panel->depth;
+    for (size_t at = 0; at < others; at += CHUNK)
+        for (b->lane = 0; b->lane < panel->count; b->lane += b->lanes) {
+            b->lanes = strip_lanes(panel->count - b->lane);
+            b->strip = panel->numbers + b->lane * panel->depth;
+            run_strip(b, at, min_of(others, at + CHUNK));
+        }
 }
 
 static bool columns(const attn_panel *x, size_t columns, const float *w, size_t ldw, const float *start,
                     bool adds, float *const *y) {
     bool finite = true;
-    block b = {.depth = x->depth, .lda = ldw, .adds = adds, .finite = &finite};
-    const struct block_size *size;
-    for (; b.at < columns; b.at += size->rows) {
-        size = block_size(columns - b.at);
-        b.a = w + b.at * ldw;
-        b.start = start ? start + b.at : NULL;
-        for (size_t i = 0; i < x->count; i += STRIP) {
-            b.lanes = min_of(x->count - i, STRIP);
-            b.strip = x->numbers + i * x->depth;
-            b.y = y + i;
-            size->columns[vectors_of(b.lanes) - 1](&b);
-        }
-    }
+    block b = {.a = w, .lda = ldw, .start = start, .adds = adds, .finite = &finite, .y = y};
+    run_blocks(x, columns, &b);
     return finite;
 }
 
-static void rows(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha, bool adds,
-                 float *y, size_t ldy) {
-    block b = {.depth = w->depth, .lda = ldx, .adds = adds, .alpha = alpha, .ldc = ldy};
-    const struct block_size *size;
-    for (size_t at = 0; at < rows; at += size->rows) {
-        size = block_size(rows - at);
-        b.a = x + at * ldx;
-        for (size_t j = 0; j < w->count; j += STRIP) {
-            b.lanes = min_of(w->count - j, STRIP);
-            b.strip = w->numbers + j * w->depth;
-            b.c = y + at * ldy + j;
-            size->by_rows[vectors_of(b.lanes) - 1](&b);
-        }
-    }
+static bool rows(const attn_panel *w, size_t rows, const float *x, size_t ldx, float alpha,
+                 const float *start, bool adds, float *y, size_t ldy) {
+    bool finite = true;
+    block b = {.a = x,
+               .lda = ldx,
+               .start = start,
+               .adds = adds,
+               .finite = &finite,
+               .alpha = alpha,
+               .c = y,
+               .ldc = ldy};
+    run_blocks(w, rows, &b);
+    return finite;
 }
 
 const attn_panel_kernels ATTN_PANEL_AVX512 = {pack, columns, rows};

@@ -10,10 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Of which the other side is cut into blocks of 14, 8, 4, 3, 2 and 1. */
+/* Of which the other side is cut into blocks of 14, 9, 8, 4, 2 and 1, in chunks of 126. */
 enum { MOST_OTHERS = 33, LONGEST = ATTN_PANEL_DEPTH };
+static const size_t chunks_of_others[] = {126, 127, 150};
 
-static const size_t packed_counts[] = {1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, ATTN_PANEL_ROWS};
+static const size_t packed_counts[] = {1, 2, 15, 16, 17, 31, 32, 33, 47, 48, 49, 63, 65, ATTN_PANEL_ROWS};
 static const size_t depths[] = {1, 2, 15, 16, 17, 64, 70, LONGEST};
 
 static attn_panel panel;
@@ -85,26 +86,34 @@ static void check_columns(const attn_panel_kernels *k, const product *p, bool ad
                   p->others, p->depth, adds, has_start, wrong);
 }
 
-static void check_rows(const attn_panel_kernels *k, const product *p, bool adds) {
+static void check_rows(const attn_panel_kernels *k, const product *p, bool adds, bool has_start) {
     const float alpha = -0.75F;
     size_t stride = p->packed + 3, floats = (p->others - 1) * stride + p->packed, wrong = 0;
-    float *y = watched_new(floats * sizeof *y);
+    float *y = watched_new(floats * sizeof *y), *start = numbers(p->packed, 0.9);
     for (size_t i = 0; i < floats; i++)
         y[i] = before(adds, i);
     k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
-    k->rows(&panel, p->others, p->w, p->depth, alpha, adds, y, stride);
+    ck_assert(k->rows(&panel, p->others, p->w, p->depth, alpha, has_start ? start : NULL, adds, y, stride));
     for (size_t i = 0; i < p->others; i++)
         for (size_t j = 0; j < stride && i * stride + j < floats; j++) {
-            double begun = (double)before(adds, i * stride + j);
-            if (j < p->packed)
-                wrong += differs((double)y[i * stride + j],
-                                 (adds ? begun : 0) + (double)alpha * expected(p, j, i), p->depth);
-            else /* between the rows: as it was */
-                wrong += (adds ? (double)y[i * stride + j] == begun : isnan(y[i * stride + j])) ? 0U : 1U;
+            double stood = (double)before(adds, i * stride + j), got = (double)y[i * stride + j];
+            if (j < p->packed) {
+                double begun = adds ? stood : has_start ? (double)start[j] : 0;
+                wrong += differs(got, begun + (double)alpha * expected(p, j, i), p->depth);
+            } else /* between the rows: as it was */
+                wrong += (adds ? got == stood : isnan(got)) ? 0U : 1U;
         }
     watched_free(y, floats * sizeof *y);
-    ck_assert_msg(wrong == 0, "%zu × %zu × %zu by rows, adds %d: %zu wrong", p->others, p->packed, p->depth,
-                  adds, wrong);
+    watched_free(start, p->packed * sizeof *start);
+    ck_assert_msg(wrong == 0, "%zu × %zu × %zu by rows, adds %d, start %d: %zu wrong", p->others, p->packed,
+                  p->depth, adds, has_start, wrong);
+}
+
+static void check_both(const attn_panel_kernels *k, size_t packed, size_t others, size_t depth) {
+    product p = product_new(packed, others, depth);
+    check_columns(k, &p, others % 2 == 0, others % 3 > 0);
+    check_rows(k, &p, others % 2 == 1, others % 3 > 0);
+    product_free(&p);
 }
 
 /* The kernels of a loop test's index; NULL: OpenBLAS computes there, or the processor has no such width. */
@@ -116,14 +125,13 @@ static const attn_panel_kernels *kernels(int index) {
 START_TEST(every_shape_of_a_block_is_right) {
     const attn_panel_kernels *k = kernels(_i);
     if (!k) return;
-    for (size_t c = 0; c < sizeof packed_counts / sizeof *packed_counts; c++)
+    for (size_t c = 0; c < sizeof packed_counts / sizeof *packed_counts; c++) {
         for (size_t d = 0; d < sizeof depths / sizeof *depths; d++)
-            for (size_t others = 1; others <= MOST_OTHERS; others += depths[d] == LONGEST ? 16 : 1) {
-                product p = product_new(packed_counts[c], others, depths[d]);
-                check_columns(k, &p, others % 2 == 0, others % 3 > 0);
-                check_rows(k, &p, others % 2 == 1);
-                product_free(&p);
-            }
+            for (size_t others = 1; others <= MOST_OTHERS; others += depths[d] == LONGEST ? 16 : 1)
+                check_both(k, packed_counts[c], others, depths[d]);
+        for (size_t n = 0; n < sizeof chunks_of_others / sizeof *chunks_of_others; n++)
+            check_both(k, packed_counts[c], chunks_of_others[n], 17);
+    }
 }
 END_TEST
 
@@ -154,30 +162,49 @@ END_TEST
 /* What makes one result of a product infinite. */
 typedef enum overflow { BY_PRODUCT, BY_START, BY_ADDING } overflow;
 
-/* Whether columns() tells of one infinite result, of `packed` row i and `other` row j, and finds none without it. */
-static bool is_noticed(const attn_panel_kernels *k, product *p, size_t i, size_t j, overflow how) {
-    static float results[ATTN_PANEL_ROWS][MOST_OTHERS], start[MOST_OTHERS];
+/* The whole product into `results`, which holds p->packed × p->others numbers or, by rows, their transpose. */
+static bool compute(const attn_panel_kernels *k, const product *p, bool by_rows, const float *start,
+                    bool adds, float *results) {
+    float *y[ATTN_PANEL_ROWS];
+    for (size_t i = 0; i < p->packed; i++)
+        y[i] = results + i * p->others;
+    k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
+    if (by_rows) return k->rows(&panel, p->others, p->w, p->depth, 1, start, adds, results, p->packed);
+    return k->columns(&panel, p->others, p->w, p->depth, start, adds, y);
+}
+
+/* Whether they tell of one infinite result, of `packed` row i and `other` row j, and find none without it. */
+static bool is_noticed(const attn_panel_kernels *k, product *p, bool by_rows, size_t i, size_t j,
+                       overflow how) {
+    static float results[ATTN_PANEL_ROWS * MOST_OTHERS], start[ATTN_PANEL_ROWS];
     const float big = j % 2 == 0 ? 3e38F : -3e38F;
-    float *y[ATTN_PANEL_ROWS], *x = p->x[i] + p->at + p->depth - 1, *w = p->w + j * p->depth + p->depth - 1;
+    float *x = p->x[i] + p->at + p->depth - 1, *w = p->w + j * p->depth + p->depth - 1,
+          *started = start + (by_rows ? i : j),
+          *result = results + (by_rows ? j * p->packed + i : i * p->others + j);
     const float kept_x = *x, kept_w = *w;
+    bool adds = how == BY_ADDING;
     memset(results, 0, sizeof results);
-    memset(start, 0, sizeof start);
-    for (size_t n = 0; n < p->packed; n++)
-        y[n] = results[n];
     *x = big;
     *w = how == BY_PRODUCT ? 2 : 1;
-    k->pack(p->packed, p->at, p->depth, (const float *const *)p->x, &panel);
-    if (how == BY_START) start[j] = big;
-    if (how == BY_ADDING) results[i][j] = big;
-    bool adds = how == BY_ADDING,
-         notices = !k->columns(&panel, p->others, p->w, p->depth, start, adds, y) && isinf(results[i][j]);
+    if (how == BY_START) *started = big;
+    if (how == BY_ADDING) *result = big;
+    bool notices = !compute(k, p, by_rows, start, adds, results) && isinf(*result);
     memset(results, 0, sizeof results);
-    start[j] = 0;
+    *started = 0;
     *w = 1;
-    bool finds_none = k->columns(&panel, p->others, p->w, p->depth, start, adds, y);
+    bool finds_none = compute(k, p, by_rows, start, adds, results);
     *x = kept_x;
     *w = kept_w;
     return notices && finds_none;
+}
+
+static size_t count_unnoticed(const attn_panel_kernels *k, product *p, bool by_rows) {
+    size_t unnoticed = 0;
+    for (size_t i = 0; i < p->packed; i++)
+        for (size_t j = 0; j < p->others; j++)
+            for (overflow how = BY_PRODUCT; how <= BY_ADDING; how++)
+                unnoticed += is_noticed(k, p, by_rows, i, j, how) ? 0U : 1U;
+    return unnoticed;
 }
 
 /* Each result, wherever it lies in a block. */
@@ -185,15 +212,14 @@ START_TEST(a_result_that_is_not_finite_is_noticed) {
     const attn_panel_kernels *k = kernels(_i);
     if (!k) return;
     enum { DEPTH = 17 };
-    static const size_t packed[] = {5, 17, 47, ATTN_PANEL_ROWS}, others[] = {33, 26, 31, 16};
+    static const size_t packed[] = {5, 17, 40, 64, ATTN_PANEL_ROWS}, others[] = {33, 26, 31, 16, 24};
     for (size_t shape = 0; shape < sizeof packed / sizeof *packed; shape++) {
         product p = product_new(packed[shape], others[shape], DEPTH);
-        size_t unnoticed = 0;
-        for (size_t i = 0; i < p.packed; i++)
-            for (size_t j = 0; j < p.others; j++)
-                for (overflow how = BY_PRODUCT; how <= BY_ADDING; how++)
-                    unnoticed += is_noticed(k, &p, i, j, how) ? 0U : 1U;
-        ck_assert_msg(unnoticed == 0, "%zu × %zu: %zu unnoticed", p.packed, p.others, unnoticed);
+        for (int by_rows = 0; by_rows < 2; by_rows++) {
+            size_t unnoticed = count_unnoticed(k, &p, by_rows > 0);
+            ck_assert_msg(unnoticed == 0, "%zu × %zu, by rows %d: %zu unnoticed", p.packed, p.others, by_rows,
+                          unnoticed);
+        }
         product_free(&p);
     }
 }
@@ -201,32 +227,43 @@ END_TEST
 
 /* ---- times ---- */
 
-enum { TIMED_DEPTH = 768, TIMED_OTHERS = TIMED_NUMBERS / ATTN_PANEL_ROWS };
+enum { TIMED_DEPTH = 768, TIMED_PACKED = 64, TIMED_OTHERS = TIMED_NUMBERS / TIMED_PACKED };
 
-static float timed_x[ATTN_PANEL_ROWS][TIMED_DEPTH], timed_w[TIMED_OTHERS * TIMED_DEPTH],
-    timed_y[ATTN_PANEL_ROWS][TIMED_OTHERS];
+static float timed_x[TIMED_PACKED][TIMED_DEPTH], timed_w[TIMED_OTHERS * TIMED_DEPTH],
+    timed_y[TIMED_PACKED][TIMED_OTHERS];
 
 /* TIMED_NUMBERS results of depth 768, packing included; OpenBLAS where it computes. */
-static void run_columns(attn_vectors vectors) {
+static void run_product(attn_vectors vectors, bool by_rows) {
     const attn_panel_kernels *k = attn_panel_kernels_of(vectors);
-    const float *x[ATTN_PANEL_ROWS];
-    float *y[ATTN_PANEL_ROWS];
+    const float *x[TIMED_PACKED];
+    float *y[TIMED_PACKED];
     if (!k) {
-        attn_gemm(true, ATTN_PANEL_ROWS, TIMED_OTHERS, TIMED_DEPTH, 1, timed_x[0], TIMED_DEPTH, timed_w,
+        attn_gemm(true, TIMED_PACKED, TIMED_OTHERS, TIMED_DEPTH, 1, timed_x[0], TIMED_DEPTH, timed_w,
                   TIMED_DEPTH, 0, timed_y[0], TIMED_OTHERS);
         return;
     }
-    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++) {
+    for (size_t i = 0; i < TIMED_PACKED; i++) {
         x[i] = timed_x[i];
         y[i] = timed_y[i];
     }
-    k->pack(ATTN_PANEL_ROWS, 0, TIMED_DEPTH, x, &panel);
-    k->columns(&panel, TIMED_OTHERS, timed_w, TIMED_DEPTH, NULL, false, y);
+    k->pack(TIMED_PACKED, 0, TIMED_DEPTH, x, &panel);
+    if (by_rows)
+        k->rows(&panel, TIMED_OTHERS, timed_w, TIMED_DEPTH, 1, NULL, false, timed_y[0], TIMED_PACKED);
+    else
+        k->columns(&panel, TIMED_OTHERS, timed_w, TIMED_DEPTH, NULL, false, y);
+}
+
+static void run_columns(attn_vectors vectors) {
+    run_product(vectors, false);
+}
+
+static void run_rows(attn_vectors vectors) {
+    run_product(vectors, true);
 }
 
 START_TEST(times) {
-    const timed_kernel timed = {"product of 768", run_columns};
-    kernels_time(&timed, 1);
+    static const timed_kernel timed[] = {{"columns of 768", run_columns}, {"rows of 768", run_rows}};
+    kernels_time(timed, sizeof timed / sizeof *timed);
 }
 END_TEST
 

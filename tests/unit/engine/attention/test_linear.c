@@ -8,7 +8,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { ROWS = ATTN_BLAS_TILE_ROWS + 37, IN = 3, OUT = ATTN_LINEAR_COLUMNS + 17 };
+enum { IN = 3, OUT = ATTN_LINEAR_COLUMNS + 17 };
+
+/* So many that rows are packed, that weights are, and that OpenBLAS gets several tiles too. */
+static const size_t row_counts[] = {ATTN_TALL_ROWS - 1, ATTN_TALL_ROWS, ATTN_BLAS_TILE_ROWS + 37};
+enum { ROW_COUNTS = sizeof row_counts / sizeof *row_counts };
 
 /* Multiples of 1/8 below 2: sums of products are exact. */
 static float number(size_t index, size_t step) {
@@ -23,16 +27,24 @@ static float *numbers(size_t count, size_t step) {
     return values;
 }
 
-/* Rows of a tile, whichever kernels compute, and tiles of rows; tiles of columns are two. */
-static size_t row_tiles(void) {
-    size_t rows = attn_panel_kernels_in_use() ? ATTN_PANEL_TILE_ROWS : ATTN_BLAS_TILE_ROWS;
-    return (ROWS + rows - 1) / rows;
+static size_t pieces(size_t whole, size_t piece) {
+    return (whole + piece - 1) / piece;
+}
+
+static size_t row_tiles(size_t rows) {
+    if (!attn_panel_kernels_in_use()) return pieces(rows, ATTN_BLAS_TILE_ROWS);
+    return pieces(rows, rows < ATTN_TALL_ROWS ? ATTN_PANEL_TILE_ROWS : ATTN_TALL_TILE_ROWS);
+}
+
+static size_t column_tiles(size_t rows) {
+    bool packs_weights = attn_panel_kernels_in_use() && rows >= ATTN_TALL_ROWS;
+    return pieces(OUT, packs_weights ? ATTN_PANEL_ROWS : ATTN_LINEAR_COLUMNS);
 }
 
 /* One check for all numbers: each check takes a system call. */
 static void check_product(const attn_linear *linear) {
     size_t wrong = 0;
-    for (size_t i = 0; i < ROWS; i++)
+    for (size_t i = 0; i < linear->rows; i++)
         for (size_t j = 0; j < OUT; j++) {
             float want = linear->b != NULL ? linear->b[j] : 0;
             for (size_t c = 0; c < IN; c++)
@@ -43,15 +55,15 @@ static void check_product(const attn_linear *linear) {
 }
 
 START_TEST(tiles_of_rows_and_columns_make_the_product) {
-    float *x = numbers(ROWS * IN, 7), *w = numbers(OUT * IN, 11), *b = numbers(OUT, 5);
-    float *y = malloc(ROWS * OUT * sizeof *y);
+    size_t rows = row_counts[_i], tiles = row_tiles(rows) * column_tiles(rows);
+    float *x = numbers(rows * IN, 7), *w = numbers(OUT * IN, 11), *b = numbers(OUT, 5);
+    float *y = malloc(rows * OUT * sizeof *y);
     ck_assert_ptr_nonnull(y);
-    attn_linear linear = {ROWS, IN, OUT, x, w, NULL, y};
-    size_t tiles = 2 * row_tiles();
+    attn_linear linear = {rows, IN, OUT, x, w, NULL, y};
     ck_assert_uint_eq(attn_linear_tiles(&linear), tiles);
     for (size_t bias = 0; bias < 2; bias++) {
         linear.b = bias > 0 ? b : NULL;
-        for (size_t i = 0; i < ROWS * OUT; i++)
+        for (size_t i = 0; i < rows * OUT; i++)
             y[i] = NAN;
         for (size_t tile = tiles; tile-- > 0;)
             ck_assert(attn_linear_run(&linear, tile));
@@ -65,15 +77,16 @@ START_TEST(tiles_of_rows_and_columns_make_the_product) {
 END_TEST
 
 START_TEST(only_the_tile_with_a_value_beyond_float32_says_so) {
-    float *x = numbers(ROWS * IN, 7), *w = numbers(OUT * IN, 11);
-    float *y = malloc(ROWS * OUT * sizeof *y);
+    size_t rows = row_counts[_i], tiles = row_tiles(rows) * column_tiles(rows);
+    float *x = numbers(rows * IN, 7), *w = numbers(OUT * IN, 11);
+    float *y = malloc(rows * OUT * sizeof *y);
     ck_assert_ptr_nonnull(y);
-    x[(ROWS - 1) * IN] = 1e38F;
+    x[(rows - 1) * IN] = 1e38F;
     w[0] = 4; /* the others are below 2 */
-    attn_linear linear = {ROWS, IN, OUT, x, w, NULL, y};
+    attn_linear linear = {rows, IN, OUT, x, w, NULL, y};
     /* In the last tile of rows of the first columns. */
-    for (size_t tile = 0; tile < 2 * row_tiles(); tile++)
-        ck_assert_msg(attn_linear_run(&linear, tile) == (tile != row_tiles() - 1), "tile %zu", tile);
+    for (size_t tile = 0; tile < tiles; tile++)
+        ck_assert_msg(attn_linear_run(&linear, tile) == (tile != row_tiles(rows) - 1), "tile %zu", tile);
     free(x);
     free(w);
     free(y);
@@ -135,8 +148,8 @@ ATTND_SUITE(linear) {
     Suite *suite = suite_create("linear");
     TCase *cases = tcase_create("linear");
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
-    tcase_add_test(cases, tiles_of_rows_and_columns_make_the_product);
-    tcase_add_test(cases, only_the_tile_with_a_value_beyond_float32_says_so);
+    tcase_add_loop_test(cases, tiles_of_rows_and_columns_make_the_product, 0, ROW_COUNTS);
+    tcase_add_loop_test(cases, only_the_tile_with_a_value_beyond_float32_says_so, 0, ROW_COUNTS);
     tcase_add_loop_test(cases, projections_of_few_rows_come_out_together_as_alone, 0,
                         sizeof spoilt / sizeof *spoilt);
     suite_add_tcase(suite, cases);
