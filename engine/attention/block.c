@@ -236,13 +236,26 @@ typedef struct value_part {
     attn_matrix v; /* from the first of these keys and the first of these columns */
 } value_part;
 
-enum { VALUE_COLUMNS = 64 };
+enum {
+    VALUE_COLUMNS = 64,
+    KEYS_AHEAD = 16, /* whose values are fetched while others are copied */
+};
+
+/* Fetches the values of one key. */
+static void fetch_value(const value_part *part, size_t key) {
+    const float *v = part->v.data + key * part->v.stride;
+    for (size_t c = 0; c < part->width; c += ATTN_ALIGN_FLOATS)
+        __builtin_prefetch(v + c);
+}
 
 /* Copies them side by side: rows that are a power of two apart crowd into few cache sets, and these are read once for every
  * few rows of weights. */
 static void pack_values(value_part *part, float *packed) {
-    for (size_t j = 0; j < count_of(part->keys); j++)
+    size_t count = count_of(part->keys);
+    for (size_t j = 0; j < count; j++) {
+        if (j + KEYS_AHEAD < count) fetch_value(part, j + KEYS_AHEAD);
         memcpy(packed + j * VALUE_COLUMNS, part->v.data + j * part->v.stride, part->width * sizeof *packed);
+    }
     part->v = (attn_matrix){packed, VALUE_COLUMNS};
 }
 

@@ -241,20 +241,31 @@ static size_t strip_lanes(size_t left) {
     return min_of(left, (vectors == 4 ? 2 : min_of(vectors, VECTORS)) * LANES);
 }
 
-/* Sixteen steps of at most sixteen rows; what is `ahead` in each is fetched meanwhile. */
-AVX512_INLINE void pack_square(size_t count, size_t steps, const float *const *x, size_t at, size_t ahead,
-                               float *out, size_t stride) {
+/* Sixteen steps of at most sixteen rows. */
+AVX512_INLINE void pack_square(size_t count, size_t steps, const float *const *x, size_t at, float *out,
+                               size_t stride) {
     __m512 m[LANES];
     __mmask16 mask = first_lanes(steps);
 #pragma GCC unroll 16
-    for (size_t i = 0; i < LANES; i++) {
+    for (size_t i = 0; i < LANES; i++)
         m[i] = i < count ? _mm512_maskz_loadu_ps(mask, x[i] + at) : _mm512_setzero_ps();
-        if (i < count) _mm_prefetch((const char *)(x[i] + ahead), _MM_HINT_T0);
-    }
     transpose(m);
 #pragma GCC unroll 16
     for (size_t t = 0; t < LANES; t++)
         if (t < steps) _mm512_storeu_ps(out + t * stride, m[t]);
+}
+
+/* Fetches what will be packed some squares after the one of rows from `row` on at step `t`: of the same rows, or of the
+ * next ones where those end. */
+AVX512_INLINE void fetch_ahead(size_t row, size_t t, size_t count, size_t at, size_t depth,
+                               const float *const *x) {
+    size_t step = t + AHEAD;
+    if (step >= depth) {
+        step = min_of(step - depth, t);
+        row += LANES;
+    }
+    for (size_t end = min_of(row + LANES, count); row < end; row++)
+        _mm_prefetch((const char *)(x[row] + at + step), _MM_HINT_T0);
 }
 
 AVX512 static void pack(size_t count, size_t at, size_t depth, const float *const *x, attn_panel *out) {
@@ -264,10 +275,11 @@ AVX512 static void pack(size_t count, size_t at, size_t depth, const float *cons
         lanes = strip_lanes(count - first);
         size_t stride = vectors_of(lanes) * LANES;
         for (size_t i = 0; i < lanes; i += LANES)
-            for (size_t t = 0; t < depth; t += LANES)
+            for (size_t t = 0; t < depth; t += LANES) {
+                fetch_ahead(first + i, t, count, at, depth, x);
                 pack_square(min_of(lanes - i, LANES), min_of(depth - t, LANES), x + first + i, at + t,
-                            at + min_of(depth - 1, t + AHEAD), out->numbers + first * depth + t * stride + i,
-                            stride);
+                            out->numbers + first * depth + t * stride + i, stride);
+            }
     }
 }
 
