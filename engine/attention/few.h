@@ -37,7 +37,7 @@ typedef struct attn_few_kernels {
     /* y[i][j] = alpha · Σ x[i][t] · w[j·ldw + t] for i < rows, j < columns, t < depth. */
     void (*dots)(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
                  const float *w, size_t ldw, float *const *y);
-    /* y (+)= weights · v. */
+    /* y (+)= weights · v. Of more than ATTN_FEW_QUERIES rows, v is better in cache: nothing fetches it ahead. */
     void (*blend)(size_t rows, const attn_blend *b, bool adds);
 } attn_few_kernels;
 

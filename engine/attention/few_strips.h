@@ -14,7 +14,8 @@ typedef struct attn_strip {
     size_t v_stride;
     float *y; /* from its first row and column */
     size_t y_stride;
-    bool adds; /* to what y holds */
+    bool adds;   /* to what y holds */
+    bool is_far; /* v is not expected in cache: its rows are fetched ahead */
     size_t width;
 } attn_strip;
 
