@@ -113,33 +113,41 @@ AVX512_INLINE void walk(int rows, int vectors, const block *b, size_t from, size
 /* The same over the whole depth, in pieces: many short sums round less than a long one. `rows` and `vectors` are
  * constants wherever this is called. */
 AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums) {
-    __m512 before[SUMS];
-    size_t end = b->depth < PIECE ? b->depth : PIECE;
-    walk(rows, vectors, b, 0, end, sums);
-    for (size_t at = end; at < b->depth; at = end) {
+    __m512 before[SUMS]; /* in memory: all registers are taken */
+    for (size_t at = 0, end;; at = end) {
         end = b->depth - at < PIECE ? b->depth : at + PIECE;
-#pragma GCC unroll 28
-        for (int i = 0; i < rows * vectors; i++)
-            before[i] = sums[i];
         walk(rows, vectors, b, at, end, sums);
 #pragma GCC unroll 28
         for (int i = 0; i < rows * vectors; i++)
-            sums[i] = _mm512_add_ps(before[i], sums[i]);
+            if (at > 0) sums[i] = _mm512_add_ps(before[i], sums[i]);
+        if (end == b->depth) return;
+#pragma GCC unroll 28
+        for (int i = 0; i < rows * vectors; i++)
+            before[i] = sums[i];
     }
 }
 
-/* Takes in whether results are finite: `zeros` gathers 0 times each, NaN once one was not. */
-AVX512_INLINE void tell(__m512 zeros, const block *b) {
-    if (_mm512_cmp_ps_mask(zeros, zeros, _CMP_UNORD_Q) != 0) *b->finite = false;
+/* Gathers 0 times each result: NaN once one was not finite. In three places, since each waits for the one before. */
+enum { GATHERED = 3 };
+
+AVX512_INLINE void gather(int index, __m512 result, __m512 gathered[GATHERED]) {
+    gathered[index % GATHERED] = _mm512_fmadd_ps(result, _mm512_setzero_ps(), gathered[index % GATHERED]);
+}
+
+AVX512_INLINE void tell(const __m512 gathered[GATHERED], bool *finite) {
+    __m512 all = _mm512_add_ps(_mm512_add_ps(gathered[0], gathered[1]), gathered[2]);
+    if (_mm512_cmp_ps_mask(all, all, _CMP_UNORD_Q) != 0) *finite = false;
 }
 
 /* A block whose rows are columns of the results. */
 AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
-    __m512 sums[SUMS], results[LANES];
+    __m512 sums[SUMS], results[LANES], gathered[GATHERED] = {0};
     multiply(rows, vectors, b, sums);
     __mmask16 columns = first_lanes((size_t)rows);
     __m512 start = b->start ? _mm512_maskz_loadu_ps(columns, b->start + b->at) : _mm512_setzero_ps();
-    __m512 zeros = _mm512_setzero_ps();
+    float *const *y = b->y + b->lane;
+    size_t at = b->at, count = b->lanes;
+    bool adds = b->adds;
 #pragma GCC unroll 3
     for (int v = 0; v < vectors; v++) {
 #pragma GCC unroll 16
@@ -149,37 +157,38 @@ AVX512_INLINE void columns_block(int rows, int vectors, const block *b) {
 #pragma GCC unroll 16
         for (int i = 0; i < LANES; i++) {
             size_t lane = (size_t)v * LANES + (size_t)i;
-            if (lane >= b->lanes) break;
-            float *y = b->y[b->lane + lane] + b->at;
-            __m512 before = b->adds ? _mm512_maskz_loadu_ps(columns, y) : start;
+            if (lane >= count) break;
+            __m512 before = adds ? _mm512_maskz_loadu_ps(columns, y[lane] + at) : start;
             __m512 result = _mm512_add_ps(before, results[i]);
-            zeros = _mm512_fmadd_ps(result, _mm512_setzero_ps(), zeros);
-            _mm512_mask_storeu_ps(y, columns, result);
+            gather(i, result, gathered);
+            _mm512_mask_storeu_ps(y[lane] + at, columns, result);
         }
     }
-    tell(zeros, b);
+    tell(gathered, b->finite);
 }
 
 /* A block whose rows are rows of the results. */
 AVX512_INLINE void rows_block(int rows, int vectors, const block *b) {
-    __m512 sums[SUMS], alpha = _mm512_set1_ps(b->alpha), zeros = _mm512_setzero_ps();
+    __m512 sums[SUMS], alpha = _mm512_set1_ps(b->alpha), gathered[GATHERED] = {0};
     multiply(rows, vectors, b, sums);
+    size_t ldc = b->ldc;
+    float *c = b->c + b->at * ldc + b->lane;
+    bool adds = b->adds;
 #pragma GCC unroll 3
-    for (int v = 0; v < vectors; v++) {
+    for (int v = 0; v < vectors; v++, c += LANES) {
         size_t lane = (size_t)v * LANES;
         __mmask16 lanes = first_lanes(b->lanes - lane);
-        __m512 start =
+        __m512 before =
             b->start ? _mm512_maskz_loadu_ps(lanes, b->start + b->lane + lane) : _mm512_setzero_ps();
 #pragma GCC unroll 14
         for (int i = 0; i < rows; i++) {
-            float *c = b->c + (b->at + (size_t)i) * b->ldc + b->lane + lane;
-            __m512 before = b->adds ? _mm512_maskz_loadu_ps(lanes, c) : start;
+            if (adds) before = _mm512_maskz_loadu_ps(lanes, c + (size_t)i * ldc);
             __m512 result = _mm512_fmadd_ps(alpha, sums[i * vectors + v], before);
-            zeros = _mm512_fmadd_ps(result, _mm512_setzero_ps(), zeros);
-            _mm512_mask_storeu_ps(c, lanes, result);
+            gather(i, result, gathered);
+            _mm512_mask_storeu_ps(c + (size_t)i * ldc, lanes, result);
         }
     }
-    tell(zeros, b);
+    tell(gathered, b->finite);
 }
 
 typedef void run_block(const block *b);
