@@ -11,7 +11,7 @@
 enum {
     ATTN_TILE_ROWS = 128,   /* query rows of one attention tile that keeps whole rows of scores */
     ATTN_ONLINE_ROWS = 256, /* query rows and keys of one tile of scores that does not */
-    ATTN_ONLINE_KEYS = 512,
+    ATTN_ONLINE_KEYS = 768,
     ATTN_SPLIT_KEYS = 512, /* keys of one tile where few queries leave one tile to a head */
     /* Rows of one projection tile: of OpenBLAS, which packs the weights for each tile, and where rows are packed instead
      * (panel.h), all of them at once. */

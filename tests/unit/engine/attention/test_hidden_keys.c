@@ -3,6 +3,7 @@
 #include "engine/engine.h"
 
 #include "compare.h"
+#include "engine/attention/geometry.h"
 #include "engine/sched/workspaces.h"
 #include "suites.h"
 
@@ -10,7 +11,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-enum { WIDTH = 16, TILE = 512, TILES = 4, KEYS = TILES * TILE, MOST_QUERIES = 300 };
+/* Whole tiles of keys, whichever way they are cut. */
+enum { WIDTH = 16, TILE = 2 * ATTN_ONLINE_KEYS, TILES = 4, KEYS = TILES * TILE, MOST_QUERIES = 300 };
+_Static_assert(TILE % ATTN_SPLIT_KEYS == 0, "splits of the keys do not reach into the next tile");
 
 /* The vectors of the context; those of the middle tiles can be made untouchable. */
 static float *context;
@@ -119,8 +122,8 @@ END_TEST
 /* Fewer keys than queries, and more than are blended at a time: a few rows see none, or another part than the next ones.
  * Windows of causal order at both ends, with maps and without. */
 START_TEST(parts_that_some_rows_do_not_see_are_left_out) {
-    static const size_t windows[] = {0, 1, 47, 400, TILE, TILE + 1};
-    static const size_t keys[] = {50, MOST_QUERIES, TILE + 15, 2 * TILE, KEYS};
+    static const size_t windows[] = {0, 1, 47, 400, ATTN_ONLINE_KEYS, ATTN_ONLINE_KEYS + 1};
+    static const size_t keys[] = {50, MOST_QUERIES, ATTN_ONLINE_KEYS + 15, TILE, 2 * TILE};
     attn_workspaces_keep(SIZE_MAX, 0); /* each run finds what the one before has left */
     for (size_t w = 0; w < sizeof windows / sizeof *windows; w++)
         for (size_t k = 0; k < sizeof keys / sizeof *keys; k++)
