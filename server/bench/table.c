@@ -43,8 +43,10 @@ void srv_bench_print(const json_t *measured, FILE *out) {
                  *callers = json_object_get(measured, "callers");
     size_t i;
     json_t *entry;
-    fprintf(out, "the limit: %.1f GFLOP/s (%s, its columns split over all workers)\n\n",
-            number(limit, "gflops"), text(limit, "shape"));
+    fprintf(
+        out,
+        "the limit: %.1f GFLOP/s (%s, its columns split over all workers), measured anew beside each row\n\n",
+        number(limit, "gflops"), text(limit, "shape"));
     if (text(measured, "peer")[0])
         fprintf(out, "%-26s %13s %16s %19s %13s and how many times ours\n", "one forward pass", "", "", "",
                 text(measured, "peer"));

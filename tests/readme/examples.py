@@ -6,7 +6,7 @@ A block of code is run by its language: `sh` by sh, unless it begins with make, 
 elsewhere) and without its lines that serve; `python` by this Python; `html` in a real browser. A block `json` or `text`
 right behind one shows its output: JSON as values (numbers to 1e-6, for not every processor rounds alike; "…" stands for
 anything), text as words, and what a page shows row by row. The README's address stands for the daemon's own, which is
-any free port."""
+any free port. The list of contents is held to lead to every section."""
 
 import functools
 import html.parser
@@ -130,12 +130,23 @@ def start(attnd):
     return daemon, address
 
 
+def missing_contents(readme):
+    """Headings that the list of contents at the top does not lead to, and what it leads to that is no heading, as GitHub
+    names them: small letters, digits and hyphens."""
+    top, *sections = re.split(r"^## (.*)$", readme, flags=re.MULTILINE)
+    headings = {re.sub(r"[^a-z0-9 -]", "", title.lower()).replace(" ", "-") for title in sections[::2]}
+    return headings ^ set(re.findall(r"\(#([^)]*)\)", top))
+
+
 def main():
     attnd = os.path.abspath(sys.argv[1])
     os.environ["PATH"] = f"{os.path.dirname(attnd)}:{os.environ['PATH']}"
     readme = pathlib.Path("README.md").read_text()
     run = {"sh": run_shell, "python": run_python, "html": run_page}
     passed = failed = 0
+    for name in missing_contents(readme):
+        failed += 1
+        print(f"README contents: '#{name}' stands only there or only as a heading")
     daemon, address = start(attnd)
     os.environ["ATTND_LISTEN"] = address  # for commands that ask the daemon on this machine
     with tempfile.TemporaryDirectory() as folder:
