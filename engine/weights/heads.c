@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -23,25 +24,47 @@ static bool read_count(const char *text, size_t *out) {
     return true;
 }
 
-static attn_code from_metadata(const attn_file_header *header, const char *file, const char *key, size_t *out,
-                               attn_error *error) {
-    const char *text = attn_file_header_metadata(header, key);
-    if (*out != 0 || text == NULL || read_count(text, out)) return ATTN_OK;
+/* One of the two counts, and who has been asked for it. */
+typedef struct count {
+    const char *flag;  /* its setting */
+    size_t configured; /* 0: not */
+    size_t known;      /* 0: nobody has told it yet */
+} count;
+
+/* A file says `said` at `key`: what a setting says must be the same, since a map with another number of heads would look
+ * right and be wrong. */
+static attn_code take(count *to, size_t said, const char *file, const char *key, attn_error *error) {
+    if (to->known == 0) to->known = said;
+    if (to->configured == 0 || to->configured == said) return ATTN_OK;
     return attn_error_set(error, ATTN_BAD_MODEL, attn_label_path(file).text,
-                          "__metadata__.%s is '%s'; a whole number from 1 to %d is accepted", key,
+                          "%s says %zu; %s says %zu, which contradicts it: leave %s out", key, said, to->flag,
+                          to->configured, to->flag);
+}
+
+static attn_code from_metadata(const attn_file_header *header, const char *file, const char *name, count *to,
+                               attn_error *error) {
+    const char *text = attn_file_header_metadata(header, name);
+    char key[40];
+    size_t said;
+    if (text == NULL) return ATTN_OK;
+    snprintf(key, sizeof key, "__metadata__.%s", name);
+    if (read_count(text, &said)) return take(to, said, file, key, error);
+    if (to->known != 0) return ATTN_OK;
+    return attn_error_set(error, ATTN_BAD_MODEL, attn_label_path(file).text,
+                          "%s is '%s'; a whole number from 1 to %d is accepted", key,
                           attn_label_name(text).text, ATTN_HEADS_MAX);
 }
 
-static attn_code from_config(const json_t *config, const char *path, const char *key, size_t *out,
+static attn_code from_config(const json_t *config, const char *path, const char *key, count *to,
                              attn_error *error) {
     const json_t *number = json_object_get(config, key);
-    if (*out != 0 || number == NULL || json_is_null(number)) return ATTN_OK;
-    if (!json_is_integer(number) || json_integer_value(number) < 1 ||
-        json_integer_value(number) > ATTN_HEADS_MAX)
-        return attn_error_set(error, ATTN_BAD_FILE, attn_label_path(path).text,
-                              "%s is not a whole number from 1 to %d", key, ATTN_HEADS_MAX);
-    *out = (size_t)json_integer_value(number);
-    return ATTN_OK;
+    if (number == NULL || json_is_null(number)) return ATTN_OK;
+    json_int_t said = json_integer_value(number);
+    if (json_is_integer(number) && said >= 1 && said <= ATTN_HEADS_MAX)
+        return take(to, (size_t)said, path, key, error);
+    if (to->known != 0) return ATTN_OK;
+    return attn_error_set(error, ATTN_BAD_FILE, attn_label_path(path).text,
+                          "%s is not a whole number from 1 to %d", key, ATTN_HEADS_MAX);
 }
 
 /* PATH's folder followed by "config.json"; NULL without memory. */
@@ -114,14 +137,18 @@ static attn_code read_config(const char *path, json_t **out, attn_error *error) 
     return code;
 }
 
-static attn_code ask_config(const char *file, attn_head_counts *counts, attn_error *error) {
+static attn_code ask_config(const char *file, count *heads, count *kv_heads, attn_error *error) {
     char *path = config_beside(file);
     if (path == NULL)
         return attn_error_set(error, ATTN_NO_MEMORY, attn_label_path(file).text, "no memory for a path");
     json_t *config = NULL;
-    attn_code code = read_config(path, &config, error);
-    if (code == ATTN_OK) code = from_config(config, path, "num_attention_heads", &counts->heads, error);
-    if (code == ATTN_OK) code = from_config(config, path, "num_key_value_heads", &counts->kv_heads, error);
+    attn_error unread = {0};
+    attn_code code = read_config(path, &config, &unread);
+    bool is_needed = heads->known == 0 || code == ATTN_NO_MEMORY;
+    if (code != ATTN_OK && is_needed) attn_error_set(error, code, unread.where, "%s", unread.text);
+    if (code != ATTN_OK && !is_needed) code = ATTN_OK;
+    if (code == ATTN_OK) code = from_config(config, path, "num_attention_heads", heads, error);
+    if (code == ATTN_OK) code = from_config(config, path, "num_key_value_heads", kv_heads, error);
     json_decref(config);
     free(path);
     return code;
@@ -129,11 +156,13 @@ static attn_code ask_config(const char *file, attn_head_counts *counts, attn_err
 
 attn_code attn_head_counts_find(const attn_model_source *source, const attn_file_header *header,
                                 const char *file, attn_head_counts *out, attn_error *error) {
-    attn_head_counts counts = {source->heads, source->kv_heads};
-    attn_code code = from_metadata(header, file, "num_heads", &counts.heads, error);
-    if (code == ATTN_OK) code = from_metadata(header, file, "num_kv_heads", &counts.kv_heads, error);
-    if (code == ATTN_OK && counts.heads == 0) code = ask_config(file, &counts, error);
-    if (code == ATTN_OK) *out = counts;
+    count heads = {"--heads", source->heads, source->heads};
+    count kv_heads = {"--kv-heads", source->kv_heads, source->kv_heads};
+    bool is_told = attn_file_header_metadata(header, "num_heads") != NULL;
+    attn_code code = from_metadata(header, file, "num_heads", &heads, error);
+    if (code == ATTN_OK) code = from_metadata(header, file, "num_kv_heads", &kv_heads, error);
+    if (code == ATTN_OK && !is_told) code = ask_config(file, &heads, &kv_heads, error);
+    if (code == ATTN_OK) *out = (attn_head_counts){heads.known, kv_heads.known};
     return code;
 }
 

@@ -10,9 +10,10 @@ typedef struct attn_head_counts {
     size_t heads, kv_heads; /* 0: nobody says */
 } attn_head_counts;
 
-/* Asks in this order: what is configured, the file's `__metadata__` (num_heads, num_kv_heads), and, only
- * where H is still unknown, num_attention_heads and num_key_value_heads of a config.json in the file's folder
- * (hostile input as well). Errors: ATTN_BAD_FILE, ATTN_BAD_MODEL, ATTN_IO, ATTN_NO_MEMORY. */
+/* Asks the file's `__metadata__` (num_heads, num_kv_heads) and, where that does not tell H, num_attention_heads and
+ * num_key_value_heads of a config.json in the file's folder (hostile input as well). What is configured stands in for
+ * what neither tells, be it that they cannot be read; where one tells, it must say the same. Errors: ATTN_BAD_FILE,
+ * ATTN_BAD_MODEL (also a contradiction), ATTN_IO, ATTN_NO_MEMORY. */
 attn_code attn_head_counts_find(const attn_model_source *source, const attn_file_header *header,
                                 const char *file, attn_head_counts *out, attn_error *error);
 

@@ -7,6 +7,8 @@
 #include "label.h"
 #include "uses.h"
 
+#include <dirent.h>
+#include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,23 +40,39 @@ static char *join(const char *folder, const char *name) {
     return asprintf(&path, "%s/%s", folder, name) < 0 ? NULL : path;
 }
 
+/* As tools name the pieces of a large model and the list of them: model-00001-of-00002.safetensors. */
+static int is_of_shards(const struct dirent *entry) {
+    return fnmatch("model-*-of-*.safetensors", entry->d_name, 0) == 0 ||
+           strcmp(entry->d_name, "model.safetensors.index.json") == 0;
+}
+
+static attn_code refuse_folder(const char *path, attn_error *error) {
+    struct dirent **entries = NULL;
+    int count = scandir(path, &entries, is_of_shards, alphasort);
+    attn_code code =
+        count > 0
+            ? attn_error_set(error, ATTN_IO, attn_label_path(path).text,
+                             "is a folder without model.safetensors; '%s' is there: a model in shards is not "
+                             "read, one file with all its tensors is accepted",
+                             attn_label_name(entries[0]->d_name).text)
+            : attn_error_set(error, ATTN_IO, attn_label_path(path).text,
+                             "is a folder without model.safetensors");
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    return code;
+}
+
 /* A folder stands for its model.safetensors. *out: malloc'ed. */
 static attn_code find_file(const char *path, char **out, attn_error *error) {
     struct stat about;
     bool folder = stat(path, &about) == 0 && S_ISDIR(about.st_mode);
     char *file = folder ? join(path, "model.safetensors") : strdup(path);
-    char *index = folder ? join(path, "model.safetensors.index.json") : NULL;
     attn_code code = ATTN_OK;
-    if (file == NULL || (folder && index == NULL))
+    if (file == NULL)
         code = attn_error_set(error, ATTN_NO_MEMORY, attn_label_path(path).text, "no memory for a path");
     else if (folder && access(file, F_OK) != 0)
-        code = attn_error_set(
-            error, ATTN_IO, attn_label_path(path).text, "%s",
-            access(index, F_OK) == 0
-                ? "holds a model in shards (model.safetensors.index.json); one model.safetensors is "
-                  "accepted"
-                : "is a folder without model.safetensors");
-    free(index);
+        code = refuse_folder(path, error);
     if (code == ATTN_OK)
         *out = file;
     else

@@ -46,14 +46,14 @@ typedef struct attn_model {
 typedef struct attn_model_source {
     const char *name;        /* the model's name */
     const char *path;        /* a .safetensors file, or a folder that holds model.safetensors */
-    size_t heads;            /* H as configured; 0: heads.h tells who is asked */
+    size_t heads;            /* H as configured, where no file tells; 0: heads.h tells who is asked */
     size_t kv_heads;         /* Hkv as configured; 0: likewise, and in the end the shapes */
     const atomic_bool *stop; /* loading ends between two reads once this is true; NULL: it does not */
 } attn_model_source;
 
 /* Reads a weights file as hostile input. On failure *out is untouched and the error names file and tensor:
  * ATTN_CANCELLED (stop), ATTN_IO, ATTN_BAD_FILE (format), ATTN_BAD_MODEL (no attention found, widths that do not
- * fit, heads unknown or not a divisor, a weight that is not finite), ATTN_NO_MEMORY. */
+ * fit, heads unknown, contradictory or not a divisor, a weight that is not finite), ATTN_NO_MEMORY. */
 attn_code attn_model_load(const attn_model_source *source, attn_model **out, attn_error *error);
 
 /* The tensors of a weights file, every `use` NULL: what can be told where no model can be built from it. */

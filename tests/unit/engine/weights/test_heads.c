@@ -64,10 +64,10 @@ static void refuse(size_t heads, size_t kv_heads, attn_code code, const char *wh
 START_TEST(order_of_sources) {
     write_model("4", NULL);
     write_config("{\"num_attention_heads\": 6}");
-    expect(2, 0, 2, 1);
     expect(0, 0, 4, 2);
     write_model(NULL, NULL);
     expect(0, 0, 6, 3);
+    write_config("{}");
     expect(2, 1, 2, 1);
     write_config("{\"num_attention_heads\": 4, \"num_key_value_heads\": 2, \"eps\": 1e-12}");
     expect(0, 0, 4, 2);
@@ -75,6 +75,31 @@ START_TEST(order_of_sources) {
     expect(0, 0, 4, 2);
     write_model("4", "2");
     expect(0, 0, 4, 2);
+}
+END_TEST
+
+/* A map with another number of heads than the file's would look right and be wrong. */
+START_TEST(settings_that_contradict_the_file) {
+    write_model("4", "2");
+    write_config("{\"num_attention_heads\": 6, \"num_key_value_heads\": 6}"); /* not asked */
+    expect(4, 2, 4, 2);
+    refuse(2, 0, ATTN_BAD_MODEL, path,
+           "__metadata__.num_heads says 4; --heads says 2, which contradicts it: leave --heads out");
+    refuse(4, 1, ATTN_BAD_MODEL, path,
+           "__metadata__.num_kv_heads says 2; --kv-heads says 1, which contradicts it: leave --kv-heads out");
+    refuse(0, 1, ATTN_BAD_MODEL, path, "__metadata__.num_kv_heads says 2; --kv-heads says 1");
+    write_model("4", NULL);
+    expect(4, 2, 4, 2);
+    expect(0, 2, 4, 2);
+
+    write_model(NULL, NULL);
+    write_config("{\"num_attention_heads\": 4, \"num_key_value_heads\": 2}");
+    expect(4, 2, 4, 2);
+    refuse(2, 0, ATTN_BAD_MODEL, config,
+           "num_attention_heads says 4; --heads says 2, which contradicts it: leave --heads out");
+    refuse(4, 1, ATTN_BAD_MODEL, config,
+           "num_key_value_heads says 2; --kv-heads says 1, which contradicts it: leave --kv-heads out");
+    refuse(0, 1, ATTN_BAD_MODEL, config, "num_key_value_heads says 2; --kv-heads says 1");
 }
 END_TEST
 
@@ -137,7 +162,7 @@ START_TEST(config_is_checked) {
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         write_config(bad[i][0]);
         refuse(0, 0, ATTN_BAD_FILE, config, bad[i][1]);
-        expect(4, 0, 4, 2); /* not even opened where the count is told */
+        expect(4, 2, 4, 2); /* it is not needed where the counts are told */
     }
 }
 END_TEST
@@ -174,6 +199,7 @@ ATTND_SUITE(heads) {
     TCase *cases = tcase_create("heads");
     tcase_add_checked_fixture(cases, set_up, tear_down);
     tcase_add_test(cases, order_of_sources);
+    tcase_add_test(cases, settings_that_contradict_the_file);
     tcase_add_test(cases, nobody_tells);
     tcase_add_test(cases, heads_that_do_not_divide);
     tcase_add_test(cases, metadata_is_checked);

@@ -120,7 +120,8 @@ START_TEST(torch_packed) {
         ck_assert_uint_eq((uintptr_t)arrays[i] % 64, 0);
     attn_model_free(model);
 
-    model = load(1); /* what is configured comes before the file's num_heads */
+    fixture_asymmetric(path, 1);
+    model = load(1);
     ck_assert_uint_eq(model->layers[0].head_dim, 2);
     ck_assert_float_eq(model->layers[0].scale, (float)(1 / sqrt(2)));
     attn_model_free(model);
@@ -497,12 +498,21 @@ START_TEST(folders_and_config) {
     const attn_model_source source = {"m", folder, 1, 0, NULL};
     ck_assert_int_eq(attn_model_load(&source, &model, &error), ATTN_IO);
     ck_assert_str_eq(error.text, "is a folder without model.safetensors");
-    char *index = temporary_path(folder, "model.safetensors.index.json");
-    st_write_bytes(index, "{}", 2);
-    attn_error_clear(&error);
-    ck_assert_int_eq(attn_model_load(&source, &model, &error), ATTN_IO);
-    ck_assert_ptr_nonnull(strstr(error.text, "holds a model in shards"));
-    free(index);
+    static const char *const shards[] = {"model.safetensors.index.json", "model-00002-of-00002.safetensors",
+                                         "model-00001-of-00002.safetensors"};
+    for (size_t i = 0; i < sizeof shards / sizeof *shards; i++) {
+        char *shard = temporary_path(folder, shards[i]), said[200];
+        st_write_bytes(shard, "{}", 2);
+        attn_error_clear(&error);
+        ck_assert_int_eq(attn_model_load(&source, &model, &error), ATTN_IO);
+        snprintf(
+            said, sizeof said,
+            "is a folder without model.safetensors; '%s' is there: a model in shards is not read, one file "
+            "with all its tensors is accepted",
+            shards[i]);
+        ck_assert_str_eq(error.text, said);
+        free(shard);
+    }
 }
 END_TEST
 
