@@ -2,6 +2,7 @@
  *
  * Strings are copied, never borrowed. One thread. */
 #include "draft.h"
+#include "origin.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -146,19 +147,42 @@ static void set_text(cfg_draft *draft, const char *origin, const char *text, cha
     *out = copy(draft, text, strlen(text));
 }
 
-static cfg_source *texts_source(cfg_draft *draft, const cfg_texts *texts) {
-    return texts == &draft->settings.hosts ? &draft->hosts_source : &draft->cors_origins_source;
+static bool is_texts(const cfg_row *row) {
+    return row->kind == CFG_KIND_HOSTS || row->kind == CFG_KIND_ORIGINS;
 }
 
-static void add_text(cfg_draft *draft, cfg_source source, const char *origin, const char *text,
-                     cfg_texts *texts) {
-    cfg_source *before = texts_source(draft, texts);
+static cfg_texts *texts_of(cfg_draft *draft, const cfg_row *row) {
+    return (cfg_texts *)(void *)((char *)&draft->settings + row->offset);
+}
+
+static cfg_source *texts_source(cfg_draft *draft, const cfg_row *row) {
+    return row->kind == CFG_KIND_HOSTS ? &draft->hosts_source : &draft->cors_origins_source;
+}
+
+/* Whether a request can match it; false after a complaint. */
+static bool check_text(cfg_draft *draft, const cfg_row *row, const char *origin, const char *text) {
+    if (row->kind == CFG_KIND_ORIGINS) {
+        const char *wanted = cfg_origin_wanted(text);
+        if (wanted)
+            cfg_problem(draft->problems, origin, "'%s' is not an origin as browsers send it: %s", text,
+                        wanted);
+        return !wanted;
+    }
+    if (cfg_is_host(text)) return true;
+    cfg_problem(draft->problems, origin,
+                "'%s' is not a name or address without scheme and port, such as api.example.com, 10.0.0.7 or "
+                "[fd00::7]; or * for any",
+                text);
+    return false;
+}
+
+static void add_text(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
+                     const char *text) {
+    cfg_texts *texts = texts_of(draft, row);
+    cfg_source *before = texts_source(draft, row);
     if (source != *before) texts_clear(texts);
     *before = source;
-    if (text[0] == '\0') {
-        cfg_problem(draft->problems, origin, "an empty value; a name belongs here");
-        return;
-    }
+    if (!check_text(draft, row, origin, text)) return;
     char **grown = grow(draft, texts->items, texts->count, sizeof *grown);
     if (!grown) return;
     texts->items = grown;
@@ -274,7 +298,8 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
     case CFG_KIND_BYTES: set_bytes(draft, row, origin, text, (size_t *)(void *)place); break;
     case CFG_KIND_CHOICE: set_choice(draft, row, origin, text, (int *)(void *)place); break;
     case CFG_KIND_TEXT: set_text(draft, origin, text, (char **)(void *)place); break;
-    case CFG_KIND_TEXTS: add_text(draft, source, origin, text, (cfg_texts *)(void *)place); break;
+    case CFG_KIND_HOSTS:
+    case CFG_KIND_ORIGINS: add_text(draft, row, source, origin, text); break;
     case CFG_KIND_LISTEN: set_listen(draft, source, origin, text); break;
     case CFG_KIND_MODEL: set_model(draft, source, origin, text); break;
     case CFG_KIND_HEADS:
@@ -286,10 +311,10 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
 }
 
 void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin) {
-    if (row->kind == CFG_KIND_TEXTS) {
-        cfg_texts *texts = (cfg_texts *)(void *)((char *)&draft->settings + row->offset);
+    if (is_texts(row)) {
+        cfg_texts *texts = texts_of(draft, row);
         texts_clear(texts);
-        *texts_source(draft, texts) = source;
+        *texts_source(draft, row) = source;
     } else if (row->kind == CFG_KIND_MODEL) {
         models_clear(&draft->settings);
         draft->models_source = source;
@@ -300,7 +325,7 @@ void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source
 }
 
 static bool is_list(const cfg_row *row) {
-    return row->kind == CFG_KIND_TEXTS || row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_MODEL ||
+    return is_texts(row) || row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_MODEL ||
            row->kind == CFG_KIND_HEADS || row->kind == CFG_KIND_KV_HEADS;
 }
 

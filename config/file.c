@@ -148,7 +148,8 @@ static bool is_group(const char *path) {
 /* One member of the document, at most two levels deep. */
 static void set_member(const reader *r, const char *path, json_t *value) {
     const cfg_row *row = cfg_row_find(CFG_BY_PATH, path, strlen(path));
-    if (row && (row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_TEXTS)) {
+    if (row &&
+        (row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_HOSTS || row->kind == CFG_KIND_ORIGINS)) {
         set_strings(r, row, value);
     } else if (row && row->kind == CFG_KIND_MODEL) {
         set_models(r, row, value);

@@ -22,10 +22,10 @@ const cfg_row cfg_rows[] = {
      "settings file (strict JSON)"},
     {CFG_KIND_LISTEN, "server.listen", "--listen", "ATTND_LISTEN", "127.0.0.1:8080,[::1]:8080", AT(listen), 0, 0, NULL,
      "HOST:PORT", "address to listen on; port 0 takes any free one"},
-    {CFG_KIND_TEXTS, "server.hosts", "--host", "ATTND_HOSTS", NULL, AT(hosts), 0, 0, NULL, "NAME",
+    {CFG_KIND_HOSTS, "server.hosts", "--host", "ATTND_HOSTS", NULL, AT(hosts), 0, 0, NULL, "NAME",
      "name or address that a Host header may bear, * for any; localhost and loopback addresses always may; none, and "
      "listening beyond loopback: any"},
-    {CFG_KIND_TEXTS, "server.cors_origins", "--cors-origin", "ATTND_CORS_ORIGINS",
+    {CFG_KIND_ORIGINS, "server.cors_origins", "--cors-origin", "ATTND_CORS_ORIGINS",
      "http://localhost:*,http://127.0.0.1:*", AT(cors_origins), 0, 0, NULL, "ORIGIN",
      "origin of web pages that may read answers; :* stands for any port, * for any origin but null"},
     {CFG_KIND_TEXT, "auth.keys_file", "--keys-file", "ATTND_KEYS_FILE", NULL, AT(keys_file), 0, 0, NULL, "FILE",

@@ -10,7 +10,8 @@ typedef enum cfg_kind {
     CFG_KIND_BYTES,    /* a whole number, with or without KiB, MiB, GiB → size_t at offset */
     CFG_KIND_CHOICE,   /* one of choices → its index, int at offset */
     CFG_KIND_TEXT,     /* a string → char * at offset */
-    CFG_KIND_TEXTS,    /* a list of strings → cfg_texts at offset */
+    CFG_KIND_HOSTS,    /* a list of hosts (origin.h) → cfg_texts at offset */
+    CFG_KIND_ORIGINS,  /* a list of origins (origin.h) → cfg_texts at offset */
     CFG_KIND_LISTEN,   /* a list of HOST:PORT */
     CFG_KIND_MODEL,    /* a list of NAME=PATH */
     CFG_KIND_HEADS,    /* a list of NAME=H */

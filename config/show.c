@@ -55,7 +55,8 @@ static void show_value(const cfg_settings *settings, const cfg_row *row, FILE *o
     case CFG_KIND_BYTES: show_bytes(*(const size_t *)place, out); break;
     case CFG_KIND_CHOICE: fputs(row->choices[*(const int *)place], out); break;
     case CFG_KIND_TEXT: fputs(*(char *const *)place ? *(char *const *)place : "", out); break;
-    case CFG_KIND_TEXTS: show_texts(place, out); break;
+    case CFG_KIND_HOSTS:
+    case CFG_KIND_ORIGINS: show_texts(place, out); break;
     case CFG_KIND_LISTEN: show_listen(settings, out); break;
     case CFG_KIND_MODEL:
     case CFG_KIND_HEADS:

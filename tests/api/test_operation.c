@@ -69,6 +69,25 @@ START_TEST(check_loads_without_a_port) {
 }
 END_TEST
 
+/* Hosts and origins that no request could match: whatever loads the settings refuses them, all at once. */
+START_TEST(what_never_matches_is_refused) {
+    static const char *const commands[] = {"serve", "check", "config"};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        process_result result = process_run_attnd(commands[i], "--listen", "127.0.0.1:0", "--cors-origin",
+                                                  "https://app.example.com/", "--cors-origin",
+                                                  "https://fine.example", "--host", "a.b:80", NULL);
+        ck_assert_int_eq(result.code, 2);
+        ck_assert_str_eq(result.output, "");
+        ck_assert_uint_eq(count_lines(result.errors), 2);
+        ck_assert_msg(
+            strstr(result.errors, ": flag --cors-origin: 'https://app.example.com/' is not an origin ") &&
+                strstr(result.errors, ": flag --host: 'a.b:80' is not a name or address "),
+            "%s", result.errors);
+        process_result_done(&result);
+    }
+}
+END_TEST
+
 START_TEST(check_tells_every_problem) {
     char *folder = temporary_folder(), *good = temporary_path(folder, "good.safetensors"),
          *bad = temporary_path(folder, "bad.safetensors"), first[300], second[300];
@@ -184,6 +203,7 @@ ATTND_SUITE(operation) {
     TCase *tests = api_case(suite, "operation");
     tcase_add_test(tests, config_tells_values_and_origins);
     tcase_add_test(tests, check_loads_without_a_port);
+    tcase_add_test(tests, what_never_matches_is_refused);
     tcase_add_test(tests, check_tells_every_problem);
     tcase_add_test(tests, health_tells_ready);
     tcase_add_loop_test(tests, health_tells_what_is_wrong, 0, (int)(sizeof unhealthy / sizeof *unhealthy));

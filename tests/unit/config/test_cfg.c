@@ -2,6 +2,7 @@
  * once. */
 #include "config/cfg.h"
 #include "config/schema.h"
+#include "server/http/origin.h"
 #include "tests/support/suites.h"
 
 #include <stdlib.h>
@@ -151,7 +152,11 @@ static sample sample_of(const cfg_row *row) {
         snprintf(s.text, sizeof s.text, "%s", "/etc/attnd/keys.json");
         snprintf(s.json, sizeof s.json, "%s", "\"/etc/attnd/keys.json\"");
         break;
-    case CFG_KIND_TEXTS:
+    case CFG_KIND_HOSTS:
+        snprintf(s.text, sizeof s.text, "%s", "[fd00::7]");
+        snprintf(s.json, sizeof s.json, "%s", "[\"[fd00::7]\"]");
+        break;
+    case CFG_KIND_ORIGINS:
         snprintf(s.text, sizeof s.text, "%s", "https://app.example:*");
         snprintf(s.json, sizeof s.json, "%s", "[\"https://app.example:*\"]");
         break;
@@ -189,11 +194,12 @@ static void check_sample(const cfg_row *row) {
         ck_assert_str_eq(text, "/etc/attnd/keys.json");
         break;
     }
-    case CFG_KIND_TEXTS: {
+    case CFG_KIND_HOSTS:
+    case CFG_KIND_ORIGINS: {
         cfg_texts texts;
         memcpy(&texts, at, sizeof texts);
         ck_assert_uint_eq(texts.count, 1);
-        ck_assert_str_eq(texts.items[0], "https://app.example:*");
+        ck_assert_str_eq(texts.items[0], sample_of(row).text);
         break;
     }
     case CFG_KIND_LISTEN:
@@ -449,6 +455,46 @@ START_TEST(every_problem_at_once) {
 }
 END_TEST
 
+/* Each setting that is accepted, with a request's header that it matches: nothing is refused that could be met. */
+static const struct {
+    char *flag, *value, *met;
+} matching[] = {
+    {"--cors-origin", "https://app.example.com", "https://app.example.com"},
+    {"--cors-origin", "https://app.example.com:80", "https://app.example.com:80"},
+    {"--cors-origin", "http://app:443", "http://app:443"},
+    {"--cors-origin", "http://app:65535", "http://app:65535"},
+    {"--cors-origin", "HTTPS://App.Example", "https://app.example"},
+    {"--cors-origin", "http://localhost:*", "http://localhost:5173"},
+    {"--cors-origin", "http://10.0.0.7:*", "http://10.0.0.7"},
+    {"--cors-origin", "http://[::1]:5173", "http://[::1]:5173"},
+    {"--cors-origin", "http://[fd00::7]:*", "http://[fd00::7]:1"},
+    {"--cors-origin", "chrome-extension://abcdef", "chrome-extension://abcdef"},
+    {"--cors-origin", "http://a_b-c.xn--mnchen-3ya.de", "http://a_b-c.xn--mnchen-3ya.de"},
+    {"--cors-origin", "null", "null"},
+    {"--cors-origin", "*", "https://app.example"},
+    {"--host", "api.example.com", "api.example.com:443"},
+    {"--host", "10.0.0.7", "10.0.0.7:8080"},
+    {"--host", "[fd00::7]", "[FD00::7]:8080"},
+    {"--host", "my_box", "my_box"},
+    {"--host", "*", "whoever.example"},
+};
+
+START_TEST(what_can_match_is_accepted) {
+    load(LIST(matching[_i].flag, matching[_i].value), LIST());
+    bool is_host = strcmp(matching[_i].flag, "--host") == 0;
+    const cfg_texts *texts = is_host ? &settings.hosts : &settings.cors_origins;
+    srv_patterns patterns = {(const char *const *)texts->items, texts->count};
+    ck_assert(is_host ? srv_host_is_valid(matching[_i].met) && srv_host_is_listed(patterns, matching[_i].met)
+                      : srv_origin_is_allowed(patterns, matching[_i].met));
+    done();
+}
+END_TEST
+
+#define NOT_ORIGIN(text)                                                                                     \
+    "'" text "' is not an origin as browsers send it: SCHEME://HOST[:PORT or :*] and no path, such as "      \
+    "https://app.example.com; null; or * for any"
+#define NOT_HOST(text) "'" text "' is not a name or address without scheme and port, such as "
+
 /* One bad value each; the line must hold `says`. */
 static const struct {
     char *flag, *value, *says;
@@ -477,6 +523,41 @@ static const struct {
     {"--heads", "8", "'8' is not NAME=H"},
     {"--heads", "=8", "'=8' is not NAME=H"},
     {"--heads", "m=0", "'0' is not a whole number from 1"},
+    {"--cors-origin", "", NOT_ORIGIN("")},
+    {"--cors-origin", "https://app.example.com/", NOT_ORIGIN("https://app.example.com/")},
+    {"--cors-origin", "app2.example.com", NOT_ORIGIN("app2.example.com")},
+    {"--cors-origin", "https://*.ex.com", NOT_ORIGIN("https://*.ex.com")},
+    {"--cors-origin", "http://localhost:5173/app", NOT_ORIGIN("http://localhost:5173/app")},
+    {"--cors-origin", "localhost:*", NOT_ORIGIN("localhost:*")},
+    {"--cors-origin", "*:*", NOT_ORIGIN("*:*")},
+    {"--cors-origin", "://app", NOT_ORIGIN("://app")},
+    {"--cors-origin", "1http://app", NOT_ORIGIN("1http://app")},
+    {"--cors-origin", "http://", NOT_ORIGIN("http://")},
+    {"--cors-origin", "http://:80", NOT_ORIGIN("http://:80")},
+    {"--cors-origin", "http://me@app", NOT_ORIGIN("http://me@app")},
+    {"--cors-origin", "http://app:", NOT_ORIGIN("http://app:")},
+    {"--cors-origin", "http://app:080", NOT_ORIGIN("http://app:080")},
+    {"--cors-origin", "http://app:65536", NOT_ORIGIN("http://app:65536")},
+    {"--cors-origin", "http://app:100000", NOT_ORIGIN("http://app:100000")},
+    {"--cors-origin", "http://app:8*", NOT_ORIGIN("http://app:8*")},
+    {"--cors-origin", "http://::1", NOT_ORIGIN("http://::1")},
+    {"--cors-origin", "http://[::1", NOT_ORIGIN("http://[::1")},
+    {"--cors-origin", "http://[0:0:0:0:0:0:0:1]", NOT_ORIGIN("http://[0:0:0:0:0:0:0:1]")},
+    {"--cors-origin", "http://127.1", NOT_ORIGIN("http://127.1")},
+    {"--cors-origin", "http://m\xc3\xbcnchen.de", NOT_ORIGIN("http://m\xc3\xbcnchen.de")},
+    {"--cors-origin", "https://app:443",
+     "'https://app:443' is not an origin as browsers send it: they leave out the scheme's own port"},
+    {"--cors-origin", "http://[::1]:80", "it: they leave out the scheme's own port"},
+    {"--host", "", NOT_HOST("")},
+    {"--host", "a.b:80", NOT_HOST("a.b:80")},
+    {"--host", "http://c.d", NOT_HOST("http://c.d")},
+    {"--host", "*.x.com", NOT_HOST("*.x.com")},
+    {"--host", "a.b/", NOT_HOST("a.b/")},
+    {"--host", "::1", NOT_HOST("::1")},
+    {"--host", "[]", NOT_HOST("[]")},
+    {"--host", "[::1", NOT_HOST("[::1")},
+    {"--host", "[::1]:80", NOT_HOST("[::1]:80")},
+    {"--host", "[a.b]", NOT_HOST("[a.b]")},
     {"--log-format", "TEXT", "'TEXT' is not one of text, json"},
     {"--log-level", "a\nb", "'a?b' is not one of"},
     {"--config", "/nonexistent/attnd.json", "file /nonexistent/attnd.json: "},
@@ -599,6 +680,7 @@ ATTND_SUITE(cfg) {
     tcase_add_test(tests, origins_follow_what_wins);
     tcase_add_test(tests, lists_in_the_environment);
     tcase_add_test(tests, every_problem_at_once);
+    tcase_add_loop_test(tests, what_can_match_is_accepted, 0, (int)(sizeof matching / sizeof *matching));
     tcase_add_loop_test(tests, bad_value_is_refused, 0, (int)(sizeof bad_values / sizeof *bad_values));
     tcase_add_loop_test(tests, bad_file_is_refused, 0, (int)(sizeof bad_files / sizeof *bad_files));
     tcase_add_test(tests, a_name_unlike_all_is_told_where_they_are_listed);
