@@ -20,6 +20,8 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
         srv_field_count("status", (size_t)exchange->status),
         srv_field_string("key", exchange->key ? exchange->key->name : NULL),
         srv_field_string("code", is_refused ? srv_problem_code(&reply->problem) : NULL),
+        srv_field_string("host", reply->problem.id == SRV_MISDIRECTED ? exchange->stranger : NULL),
+        srv_field_string("origin", reply->problem.id == SRV_FORBIDDEN_ORIGIN ? exchange->stranger : NULL),
         srv_field_string("end", how == MHD_REQUEST_TERMINATED_COMPLETED_OK ? NULL
                                 : exchange->place->is_cut                  ? "deadline"
                                                                            : "cut"),

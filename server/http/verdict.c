@@ -3,14 +3,19 @@
 #include "exchange.h"
 
 #include "server/codec/inflater.h"
+#include "server/codec/utf8.h"
 #include "server/http/origin.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 /* The parser's own limit lies above: what it refuses itself gets no document of ours. */
-enum { MAX_HEADER_BYTES = 32 * 1024 };
+enum {
+    MAX_HEADER_BYTES = 32 * 1024,
+    LONGEST_SHOWN = 100 /* bytes of a client's word that a problem repeats */
+};
 
 static bool check_size(const srv_exchange *exchange, srv_problem *problem) {
     const union MHD_ConnectionInfo *info =
@@ -22,21 +27,27 @@ static bool check_size(const srv_exchange *exchange, srv_problem *problem) {
 }
 
 /* Whether this daemon is meant: against web pages whose name has been made to lead here (DNS rebinding). */
-static bool check_host(const srv_exchange *exchange, const char *host, srv_problem *problem) {
+static bool check_host(srv_exchange *exchange, const char *host, srv_problem *problem) {
     const srv_http *http = exchange->http;
     if (!host || srv_host_is_loopback(host) || srv_host_is_listed(http->options.hosts, host)) return true;
     if (!http->only_loopback && http->options.hosts.count == 0) return true;
+    srv_utf8_clean(exchange->stranger, sizeof exchange->stranger, host);
     return srv_problem_set(problem, SRV_MISDIRECTED, SRV_WHERE_HEADER, "Host",
-                           "host '%.100s' is not served here; localhost, loopback addresses and the names of "
+                           "host '%.*s' is not served here; localhost, loopback addresses and the names of "
                            "setting server.hosts are",
-                           host);
+                           LONGEST_SHOWN, host);
 }
 
-static bool check_origin(const srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
-    if (!framing->origin || exchange->origin) return true;
+static bool check_origin(srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
+    const char *origin = framing->origin;
+    if (!origin || exchange->origin) return true;
+    srv_utf8_clean(exchange->stranger, sizeof exchange->stranger, origin);
+    char remedy[LONGEST_SHOWN + 40] = "";
+    if (strlen(origin) <= LONGEST_SHOWN && srv_origin_is_valid(origin))
+        snprintf(remedy, sizeof remedy, "; --cors-origin %s allows it", origin);
     return srv_problem_set(problem, SRV_FORBIDDEN_ORIGIN, SRV_WHERE_HEADER, "Origin",
-                           "origin '%.100s'; this host and those of setting server.cors_origins are allowed",
-                           framing->origin);
+                           "origin '%.*s'; this host and those of setting server.cors_origins are allowed%s",
+                           LONGEST_SHOWN, origin, remedy);
 }
 
 static bool check_declared(const srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {

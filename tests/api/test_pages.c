@@ -4,6 +4,7 @@
 #include "tests/support/safetensors_writer.h"
 #include "tests/support/temporary.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,80 @@ START_TEST(hosts_and_origins_are_settings) {
 }
 END_TEST
 
+/* The whole log of a daemon that refuses this header of a request for /v1/attention, and the answer's detail. */
+static char *log_of_refusal(const char *format, const char *header, long status, char detail[300]) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--log-format", format, NULL}, NULL);
+    http_answer answer =
+        http_send("POST", daemon.url, "/v1/attention", (const char *const[]){header, NULL}, X, strlen(X));
+    ck_assert_msg(answer.status == status, "%s: %ld %s", header, answer.status, answer.body);
+    json_t *document = http_json(&answer);
+    snprintf(detail, 300, "%s", json_string_value(json_object_get(document, "detail")));
+    json_decref(document);
+    http_done(&answer);
+    process_signal(&daemon.process, SIGTERM);
+    ck_assert_int_eq(process_wait(&daemon.process), 0);
+    char *log = process_errors(&daemon.process);
+    process_done(&daemon.process);
+    return log;
+}
+
+#define REMEDY "; --cors-origin https://app.example.com:8443 allows it"
+#define TEN "0123456789"
+#define FIFTY TEN TEN TEN TEN TEN
+
+/* What has been refused stands in the log, which is all that an operator sees of it: escaped, and cut. */
+static const struct {
+    const char *header;
+    long status;
+    const char *text, *key, *value, *remedy; /* in either form of the log; what the detail ends with */
+} refused[] = {
+    {"Origin: https://app.example.com:8443", 403,
+     " status=403 code=forbidden_origin origin=https://app.example.com:8443 in=", "origin",
+     "https://app.example.com:8443", REMEDY},
+    {"Origin: null", 403, " origin=null in=", "origin", "null", "are allowed"},
+    {"Origin;", 403, " origin=\"\" in=", "origin", "", "are allowed"},
+    {"Origin: https://a\"b\\ x\t=\xff", 403, " origin=\"https://a\\\"b\\\\ x?=\xef\xbf\xbd\" in=", "origin",
+     "https://a\"b\\ x?=\xef\xbf\xbd", "are allowed"},
+    {"Origin: https://" FIFTY FIFTY FIFTY, 403, " origin=https://" FIFTY FIFTY TEN "012345678 in=", "origin",
+     "https://" FIFTY FIFTY TEN "012345678", "are allowed"},
+    {"Host: box.example:81", 421, " status=421 code=misdirected host=box.example:81 in=", "host",
+     "box.example:81", "setting server.hosts are"},
+};
+
+START_TEST(what_was_refused_is_logged) {
+    char detail[300];
+    char *log = log_of_refusal("text", refused[_i].header, refused[_i].status, detail);
+    ck_assert_msg(strstr(log, refused[_i].text), "no '%s' in %s", refused[_i].text, log);
+    size_t size = strlen(detail), end = strlen(refused[_i].remedy);
+    ck_assert_msg(size > end && strcmp(detail + size - end, refused[_i].remedy) == 0, "%s", detail);
+    free(log);
+    log = log_of_refusal("json", refused[_i].header, refused[_i].status, detail);
+    char *line = strstr(log, "\"event\":\"request\"");
+    ck_assert_msg(line, "%s", log);
+    while (line > log && line[-1] != '\n')
+        line--;
+    json_t *entry = json_loads(line, JSON_DISABLE_EOF_CHECK | JSON_REJECT_DUPLICATES, NULL);
+    ck_assert_msg(json_is_object(entry), "%s", line);
+    ck_assert_str_eq(json_string_value(json_object_get(entry, refused[_i].key)), refused[_i].value);
+    json_decref(entry);
+    free(log);
+}
+END_TEST
+
+/* The remedy that a refusal names is one. */
+START_TEST(the_remedy_of_a_refused_origin_helps) {
+    test_daemon daemon;
+    daemon_start(&daemon, (const char *const[]){"--cors-origin", "https://app.example.com:8443", NULL}, NULL);
+    http_answer answer =
+        http_send("POST", daemon.url, "/v1/attention",
+                  (const char *const[]){"Origin: https://app.example.com:8443", NULL}, X, strlen(X));
+    ck_assert_int_eq(answer.status, 200);
+    http_done(&answer);
+    daemon_stop(&daemon);
+}
+END_TEST
+
 /* An empty list in the settings file: no page but the daemon's own. */
 START_TEST(no_origins_are_none) {
     char *folder = temporary_folder(), *path = temporary_path(folder, "attnd.json"), own[96];
@@ -230,6 +305,8 @@ ATTND_SUITE(pages) {
     tcase_add_test(tests, other_origins_are_forbidden);
     tcase_add_test(tests, hosts_that_are_served);
     tcase_add_test(tests, hosts_and_origins_are_settings);
+    tcase_add_loop_test(tests, what_was_refused_is_logged, 0, (int)(sizeof refused / sizeof *refused));
+    tcase_add_test(tests, the_remedy_of_a_refused_origin_helps);
     tcase_add_test(tests, no_origins_are_none);
     return suite;
 }
