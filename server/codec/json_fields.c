@@ -62,12 +62,17 @@ const srv_field *srv_field_of_parameter(const char *name) {
 /* The longest unknown name that a pointer shows whole. */
 enum { POINTED_NAME = 64 };
 
+/* Of the contract, but no layer takes them yet (srv_ask_bind). */
+static bool is_always_refused(const srv_field *field) {
+    return field->set == srv_json_set_positions || field->set == srv_json_set_context_positions;
+}
+
 /* Tries the names of a table and lists them; `parameters`: only those that can stand in a query. */
 static void try_names(const srv_field *table, const char *name, bool parameters, cfg_guess *guess,
                       char list[SRV_NAMES_SIZE]) {
     for (; table->name != NULL; table++) {
         bool is_served = table->set != NULL || table->members != NULL || table->take != NULL;
-        if (!is_served || (parameters && table->kind == SRV_FIELD_BODY)) continue;
+        if (!is_served || is_always_refused(table) || (parameters && table->kind == SRV_FIELD_BODY)) continue;
         cfg_guess_try(guess, name, strlen(name), table->name, 0);
         srv_json_add_name(list, table->name);
     }
@@ -81,6 +86,25 @@ static void try_texts(const char *const *names, const char *name, cfg_guess *gue
     }
 }
 
+static bool is_among(const char *const *names, const char *name) {
+    while (*names != NULL && strcmp(*names, name) != 0)
+        names++;
+    return *names != NULL;
+}
+
+/* Names under which other services take what stands before the vectors. */
+static bool is_of_text(const char *name) {
+    static const char *const names[] = {"input_ids", "token_ids", "tokens_ids", "text",
+                                        "texts",     "prompt",    NULL};
+    return is_among(names, name);
+}
+
+/* Names that `inputs` has elsewhere. */
+static bool is_of_vectors(const char *name) {
+    static const char *const names[] = {"embeddings", "hidden_states", "inputs_embeds", "x", NULL};
+    return is_among(names, name);
+}
+
 bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_place *place,
                             srv_problem *problem) {
     char quote[SRV_QUOTE_SIZE], list[SRV_NAMES_SIZE] = "";
@@ -90,7 +114,14 @@ bool srv_field_fail_unknown(const srv_field *table, const char *name, const srv_
     srv_place inside = {place, name, 0};
     const srv_place *at = strlen(name) <= POINTED_NAME ? &inside : place;
     bool is_of_return = table == srv_fields && srv_field_find(return_fields, name) != NULL;
+    if (table == srv_fields && is_of_text(name))
+        return srv_place_fail(
+            at, problem, SRV_UNKNOWN_FIELD,
+            "unknown field '%s'; attention takes vectors (embeddings), not token ids or text: send "
+            "them as 'inputs'",
+            quote);
     try_names(is_of_return ? return_fields : table, name, false, &guess, list);
+    if (table == srv_fields && is_of_vectors(name)) guess.name = "inputs";
     if (guess.name == NULL)
         return srv_place_fail(at, problem, SRV_UNKNOWN_FIELD, "unknown field '%s'; known are %s", quote,
                               list);

@@ -100,6 +100,17 @@ bool srv_json_set_projections(srv_ask *ask, json_t *value, const srv_place *plac
     return set_want(ask, value, place, ATTN_WANT_PROJECTIONS);
 }
 
+/* One index of a list. Text is told as such where it comes from a query, in which all is text. */
+static bool read_index(srv_ask *ask, const json_t *value, const srv_place *place, bool is_of_query,
+                       size_t *out) {
+    char quote[SRV_QUOTE_SIZE];
+    if (!is_of_query || !json_is_string(value))
+        return srv_json_whole(value, place, &ask->problem, 0, SIZE_MAX, out);
+    return srv_place_fail(place, &ask->problem, SRV_WRONG_TYPE,
+                          "found '%s'; indices separated by commas are accepted",
+                          srv_json_quote(json_string_value(value), json_string_length(value), quote));
+}
+
 /* A list of indices; whether they exist and whether one is repeated is for the plan to say. */
 static bool read_selection(srv_ask *ask, const json_t *value, const srv_place *place, size_t **list,
                            const size_t **out, size_t *out_count) {
@@ -110,10 +121,10 @@ static bool read_selection(srv_ask *ask, const json_t *value, const srv_place *p
                               "found an empty list; at least one index is expected, or null for all");
     *list = calloc(count, sizeof **list);
     if (*list == NULL) return fail_memory(ask);
+    bool is_of_query = value == json_object_get(ask->storage->query, place->name);
     for (size_t i = 0; i < count; i++) {
         srv_place element = {place, NULL, i};
-        if (!srv_json_whole(json_array_get(value, i), &element, &ask->problem, 0, SIZE_MAX, *list + i))
-            return false;
+        if (!read_index(ask, json_array_get(value, i), &element, is_of_query, *list + i)) return false;
     }
     *out = *list;
     *out_count = count;

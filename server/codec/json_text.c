@@ -8,11 +8,19 @@
 #include <string.h>
 #include <strings.h>
 
+/* What stands behind the JSON of the other contract may be a tensor's bytes, whose first one is anything. */
+static const char *advice_on_bytes(const srv_scan *scan) {
+    return scan->contract == SRV_CONTRACT_INFERENCE ? "; JSON with bytes behind it needs the header "
+                                                      "Inference-Header-Content-Length, which says how long "
+                                                      "the JSON is"
+                                                    : "";
+}
+
 static bool fail_nul(const srv_scan *scan, srv_problem *problem) {
     char offset[24];
     snprintf(offset, sizeof offset, "%zu", scan->nul);
     return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset,
-                           "not JSON: a NUL character outside strings");
+                           "not JSON: a NUL character outside strings%s", advice_on_bytes(scan));
 }
 
 /* Whether what Jansson cannot read is a NaN or an infinity, as many programs write them; `next` is the byte behind. */
@@ -32,7 +40,21 @@ const char *srv_json_advice(const char *error, char next) {
                "does -Infinity in a bias sent as base64";
     if (strstr(error, "byte 0x93") != NULL)
         return "; an NPY array, which begins with this byte, is sent with Content-Type: application/x-npy";
+    if (strstr(error, "near '\x1f") != NULL && (unsigned char)next == 0x8b)
+        return "; gzip, which begins with these bytes, is sent with Content-Encoding: gzip";
     return "";
+}
+
+/* In Jansson's words, and what to do about it. */
+static bool fail_syntax(const srv_scan *scan, const json_error_t *error, size_t position, const char *offset,
+                        srv_problem *problem) {
+    enum json_error_code code = json_error_code(error);
+    char next = position < scan->text.size ? (char)scan->text.data[position] : '\0';
+    const char *advice = srv_json_advice(error->text, next);
+    bool is_behind = code == json_error_end_of_input_expected || code == json_error_invalid_utf8;
+    if (*advice == '\0' && is_behind && position > 0) advice = advice_on_bytes(scan);
+    return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s%s", error->text,
+                           advice);
 }
 
 /* Jansson's error as ours: by its code where its text would not help, else its text. */
@@ -50,11 +72,7 @@ static bool fail_text(const srv_scan *scan, const json_error_t *error, srv_probl
     case json_error_numeric_overflow:
         return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_OFFSET, offset,
                                "number beyond double; float32 holds magnitudes up to 3.4028235e38");
-    default:
-        return srv_problem_set(problem, SRV_BAD_JSON, SRV_WHERE_OFFSET, offset, "not JSON: %s%s", error->text,
-                               srv_json_advice(error->text, position < scan->text.size
-                                                                ? (char)scan->text.data[position]
-                                                                : '\0'));
+    default: return fail_syntax(scan, error, position, offset, problem);
     }
 }
 

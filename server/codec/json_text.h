@@ -11,7 +11,7 @@
 json_t *srv_json_read_text(srv_scan *scan, const attn_job *job, size_t *tree, srv_problem *problem);
 
 /* What to add to Jansson's complaint where it cannot read a NaN or an infinity, whose next byte is `next`, or met what an NPY
- * array begins with; "" else. */
+ * array or gzip begins with; "" else. */
 const char *srv_json_advice(const char *error, char next);
 
 #endif

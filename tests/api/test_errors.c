@@ -147,6 +147,15 @@ START_TEST(broken_text_has_an_offset) {
 }
 END_TEST
 
+START_TEST(gzip_without_its_header_is_told) {
+    json_t *document = api_post("/v1/attention", "\x1f\x8b\x08\x01", 400);
+    json_check_exact(document, "/detail",
+                     "\"not JSON: invalid token near '?'; gzip, which begins with these bytes, is sent with "
+                     "Content-Encoding: gzip\"");
+    json_decref(document);
+}
+END_TEST
+
 START_TEST(deep_nesting_is_refused) {
     enum { DEPTH = 30000 };
     char *body = malloc(2 * DEPTH + 64);
@@ -251,6 +260,7 @@ ATTND_SUITE(errors) {
     Suite *suite = suite_create("errors");
     TCase *tests = api_case(suite, "errors");
     tcase_add_loop_test(tests, field_is_refused, 0, (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_test(tests, gzip_without_its_header_is_told);
     tcase_add_loop_test(tests, broken_text_has_an_offset, 0, (int)(sizeof no_json / sizeof *no_json));
     tcase_add_test(tests, deep_nesting_is_refused);
     tcase_add_test(tests, detail_names_what_was_found_and_what_is_accepted);

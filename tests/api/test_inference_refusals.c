@@ -290,6 +290,25 @@ START_TEST(framing_of_bytes_is_checked) {
 }
 END_TEST
 
+/* A tensor's bytes may begin with a NUL, with what is no UTF-8, or with a letter. */
+START_TEST(bytes_without_the_header_are_told) {
+    static const char json[] = "{\"inputs\":[" BINARY_INPUT "]}", *const begins[] = {"\0\0\x80?",
+                                                                                     "\xcd\xcc\xcc=", "abc?"};
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        char body[sizeof json - 1 + 32] = "";
+        memcpy(body, json, sizeof json - 1);
+        memcpy(body + sizeof json - 1, begins[i], 4);
+        http_answer answer = inference_send(INFER, (const char *const[]){NULL}, body, sizeof body);
+        api_check_inference_problem(&answer, 400, "bad_json");
+        ck_assert_msg(strstr(answer.body,
+                             "; JSON with bytes behind it needs the header Inference-Header-Content-Length, "
+                             "which says how long the JSON is") != NULL,
+                      "%s", answer.body);
+        http_done(&answer);
+    }
+}
+END_TEST
+
 START_TEST(the_header_is_one_number) {
     static const char *const headers[][3] = {
         {"Inference-Header-Content-Length: -1", NULL},
@@ -339,6 +358,7 @@ ATTND_SUITE(inference_refusals) {
     tcase_add_loop_test(tests, what_is_wrong_is_told, 0, (int)(sizeof refused / sizeof *refused));
     tcase_add_test(tests, counts_are_told);
     tcase_add_test(tests, framing_of_bytes_is_checked);
+    tcase_add_test(tests, bytes_without_the_header_are_told);
     tcase_add_test(tests, the_header_is_one_number);
     tcase_add_test(tests, broken_bodies_are_answered);
     return suite;
