@@ -100,11 +100,20 @@ typedef enum cfg_outcome {
     CFG_REFUSED,     /* *out holds nothing; problems tell why */
 } cfg_outcome;
 
+/* A flag that one command has beside the table's. A list of them ends with a NULL name; NULL is an empty one. */
+typedef struct cfg_own_flag {
+    const char *name; /* "--address" */
+    const char
+        *means; /* "--listen", whose setting it sets; NULL: the command takes it out of argv before, and here
+                        * it only tells what an unknown flag was meant to be */
+} cfg_own_flag;
+
 /* Loads the settings. argv holds what follows the subcommand and must outlive *out; `environment` is a list
  * of NAME=value that ends with NULL (cfg_environment() for this process's own). Flags are --name VALUE or
- * --name=VALUE; what follows "--" is an argument. *problems need not be set before and is to be freed in any
+ * --name=VALUE, those of no list at most once; what follows "--" is an argument. *problems need not be set before and is to be freed in any
  * case. */
-cfg_outcome cfg_load(int argc, char **argv, char **environment, cfg_settings *out, cfg_problems *problems);
+cfg_outcome cfg_load(int argc, char **argv, const cfg_own_flag *own, char **environment, cfg_settings *out,
+                     cfg_problems *problems);
 
 /* Frees what settings hold; a zeroed value is fine. */
 void cfg_settings_done(cfg_settings *settings);
@@ -112,6 +121,11 @@ void cfg_problems_done(cfg_problems *problems);
 
 /* Writes words from column `indent` on, where the line stands, in lines of at most 80 columns, and ends the last. */
 void cfg_help_text(FILE *out, const char *text, size_t indent);
+/* How lists are given, in words. */
+#define CFG_LISTS                                                                                            \
+    "Lists: repeat the flag, separate by commas in the environment. A list given replaces the weaker one, "  \
+    "also the default; heads and kv-heads count model by model. Any other flag is given once."
+
 /* Writes the list of settings for --help: flag, environment name, place in the file, default. */
 void cfg_help(FILE *out);
 

@@ -31,14 +31,14 @@ void cfg_problem(cfg_problems *problems, const char *origin, const char *format,
     problems->lines[problems->count++] = line;
 }
 
-void cfg_problem_unknown(cfg_problems *problems, const char *origin, cfg_name by, const char *name,
-                         size_t length) {
+void cfg_problem_unknown(cfg_problems *problems, const char *origin, cfg_name by, const cfg_own_flag *own,
+                         const char *name, size_t length) {
     static const struct {
         const char *what, *all;
     } names[] = {[CFG_BY_PATH] = {"setting", "'attnd help serve' lists the settings"},
                  [CFG_BY_FLAG] = {"flag", "--help lists the flags"},
                  [CFG_BY_ENVIRONMENT] = {"variable", "'attnd help serve' lists the variables"}};
-    const char *nearest = cfg_row_nearest(by, name, length);
+    const char *nearest = cfg_row_nearest(by, own, name, length);
     if (nearest)
         cfg_problem(problems, origin, "unknown; the nearest %s is %s", names[by].what, nearest);
     else
@@ -147,10 +147,6 @@ static void set_text(cfg_draft *draft, const char *origin, const char *text, cha
     *out = copy(draft, text, strlen(text));
 }
 
-static bool is_texts(const cfg_row *row) {
-    return row->kind == CFG_KIND_HOSTS || row->kind == CFG_KIND_ORIGINS;
-}
-
 static cfg_texts *texts_of(cfg_draft *draft, const cfg_row *row) {
     return (cfg_texts *)(void *)((char *)&draft->settings + row->offset);
 }
@@ -253,6 +249,21 @@ static void set_model(cfg_draft *draft, cfg_source source, const char *origin, c
     }
 }
 
+/* Whether this source has no heads for the model yet; false after a complaint. The file's models stand there once. */
+static bool check_heads_once(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
+                             const char *name, size_t length) {
+    for (size_t i = 0; source != CFG_FROM_FILE && i < draft->head_count_count; i++) {
+        const cfg_head_count *before = &draft->head_counts[i];
+        if (before->row != row || before->source != source || strlen(before->model) != length ||
+            memcmp(before->model, name, length) != 0)
+            continue;
+        cfg_problem(draft->problems, origin, "the heads of model '%.*s' are given twice",
+                    (int)(length < 99 ? length : 99), name);
+        return false;
+    }
+    return true;
+}
+
 static void set_heads(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
                       const char *text) {
     const char *equals = strchr(text, '=');
@@ -262,7 +273,7 @@ static void set_heads(cfg_draft *draft, const cfg_row *row, cfg_source source, c
     }
     size_t heads = 0;
     set_count(draft, row, origin, equals + 1, &heads);
-    if (heads == 0) return;
+    if (heads == 0 || !check_heads_once(draft, row, source, origin, text, (size_t)(equals - text))) return;
     cfg_head_count *grown = grow(draft, draft->head_counts, draft->head_count_count, sizeof *grown);
     if (!grown) return;
     draft->head_counts = grown;
@@ -311,7 +322,7 @@ void cfg_draft_set(cfg_draft *draft, const cfg_row *row, cfg_source source, cons
 }
 
 void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin) {
-    if (is_texts(row)) {
+    if (row->kind == CFG_KIND_HOSTS || row->kind == CFG_KIND_ORIGINS) {
         cfg_texts *texts = texts_of(draft, row);
         texts_clear(texts);
         *texts_source(draft, row) = source;
@@ -324,14 +335,9 @@ void cfg_draft_set_empty(cfg_draft *draft, const cfg_row *row, cfg_source source
     note_source(draft, row, source);
 }
 
-static bool is_list(const cfg_row *row) {
-    return is_texts(row) || row->kind == CFG_KIND_LISTEN || row->kind == CFG_KIND_MODEL ||
-           row->kind == CFG_KIND_HEADS || row->kind == CFG_KIND_KV_HEADS;
-}
-
 void cfg_draft_set_list(cfg_draft *draft, const cfg_row *row, cfg_source source, const char *origin,
                         const char *text) {
-    if (!is_list(row)) {
+    if (!cfg_row_is_list(row)) {
         cfg_draft_set(draft, row, source, origin, text);
         return;
     }

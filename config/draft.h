@@ -26,9 +26,10 @@ typedef struct cfg_draft {
 /* Adds "origin: text" to the problems. */
 __attribute__((format(printf, 3, 4))) void cfg_problem(cfg_problems *problems, const char *origin,
                                                        const char *format, ...);
-/* Adds that no row has that name: and which was probably meant, or where they are listed. */
-void cfg_problem_unknown(cfg_problems *problems, const char *origin, cfg_name by, const char *name,
-                         size_t length);
+/* Adds that no row has that name: and which was probably meant, of these or a command's `own` flags (NULL: none), or
+ * where they are listed. */
+void cfg_problem_unknown(cfg_problems *problems, const char *origin, cfg_name by, const cfg_own_flag *own,
+                         const char *name, size_t length);
 
 /* Makes a draft with room for every row's source; a lack of memory goes to the problems. */
 void cfg_draft_init(cfg_draft *draft, cfg_problems *problems);

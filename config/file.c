@@ -168,7 +168,7 @@ static void set_member(const reader *r, const char *path, json_t *value) {
     } else {
         char origin[ORIGIN_SIZE];
         make_origin(r, path, origin);
-        cfg_problem_unknown(r->draft->problems, origin, CFG_BY_PATH, path, strlen(path));
+        cfg_problem_unknown(r->draft->problems, origin, CFG_BY_PATH, NULL, path, strlen(path));
     }
 }
 

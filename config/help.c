@@ -54,7 +54,7 @@ void cfg_help(FILE *out) {
     cfg_help_text(
         out, "Settings; a flag is stronger than the environment, that than the file, that than the default.",
         0);
-    cfg_help_text(out, "Lists: repeat the flag, separate by commas in the environment.", 0);
+    cfg_help_text(out, CFG_LISTS, 0);
     for (size_t i = 0; i < cfg_row_count; i++)
         print_row(out, &cfg_rows[i]);
 }

@@ -92,6 +92,23 @@ const char *cfg_row_name(const cfg_row *row, cfg_name by) {
     return NULL;
 }
 
+bool cfg_row_is_list(const cfg_row *row) {
+    switch (row->kind) {
+    case CFG_KIND_HOSTS:
+    case CFG_KIND_ORIGINS:
+    case CFG_KIND_LISTEN:
+    case CFG_KIND_MODEL:
+    case CFG_KIND_HEADS:
+    case CFG_KIND_KV_HEADS: return true;
+    case CFG_KIND_COUNT:
+    case CFG_KIND_BYTES:
+    case CFG_KIND_CHOICE:
+    case CFG_KIND_TEXT:
+    case CFG_KIND_CONFIG: break;
+    }
+    return false;
+}
+
 const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length) {
     for (size_t i = 0; i < cfg_row_count; i++) {
         const char *known = cfg_row_name(&cfg_rows[i], by);
@@ -108,8 +125,10 @@ static size_t lead_of(cfg_name by, const char *known, const char *name, size_t l
     return lead <= length && memcmp(known, name, lead) == 0 ? lead : 0;
 }
 
-const char *cfg_row_nearest(cfg_name by, const char *name, size_t length) {
+const char *cfg_row_nearest(cfg_name by, const cfg_own_flag *own, const char *name, size_t length) {
     cfg_guess guess = {0};
+    for (; own && own->name; own++)
+        cfg_guess_try(&guess, name, length, own->name, lead_of(CFG_BY_FLAG, own->name, name, length));
     for (size_t i = 0; i < cfg_row_count; i++) {
         const char *known = cfg_row_name(&cfg_rows[i], by);
         if (known) cfg_guess_try(&guess, name, length, known, lead_of(by, known, name, length));

@@ -39,9 +39,12 @@ extern const size_t cfg_row_count;
 typedef enum cfg_name { CFG_BY_PATH, CFG_BY_FLAG, CFG_BY_ENVIRONMENT } cfg_name;
 
 const char *cfg_row_name(const cfg_row *row, cfg_name by);
+/* Whether it holds several values: its flag may be repeated. */
+bool cfg_row_is_list(const cfg_row *row);
 /* The row of that name; `length` bytes of it count. NULL where there is none. */
 const cfg_row *cfg_row_find(cfg_name by, const char *name, size_t length);
-/* The known name that was probably meant (guess.h); NULL where none is near. */
-const char *cfg_row_nearest(cfg_name by, const char *name, size_t length);
+/* The known name that was probably meant (guess.h), a row's or one of a command's `own` flags (NULL: none); NULL where
+ * none is near. */
+const char *cfg_row_nearest(cfg_name by, const cfg_own_flag *own, const char *name, size_t length);
 
 #endif

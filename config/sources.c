@@ -7,9 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A flag with its value; both are argv's. */
+/* A flag with its value, which is argv's. */
 typedef struct given_flag {
     const cfg_row *row;
+    const char *name; /* the row's, or the command's own */
     const char *value;
 } given_flag;
 
@@ -28,26 +29,39 @@ static void command_line_done(command_line *line) {
     *line = (command_line){0};
 }
 
+/* The command's own flag of that name that sets a setting; NULL where there is none. */
+static const cfg_own_flag *own_flag(const cfg_own_flag *own, const char *name, size_t length) {
+    for (; own && own->name; own++) {
+        if (own->means && strlen(own->name) == length && memcmp(own->name, name, length) == 0) return own;
+    }
+    return NULL;
+}
+
 /* Reads the flag at argv[i]; returns how many of argv it takes. */
-static int read_flag(command_line *line, int argc, char **argv, int i, cfg_problems *problems) {
+static int read_flag(command_line *line, int argc, char **argv, int i, const cfg_own_flag *own,
+                     cfg_problems *problems) {
     const char *flag = argv[i], *equals = strchr(flag, '=');
     size_t length = equals ? (size_t)(equals - flag) : strlen(flag);
-    const cfg_row *row = cfg_row_find(CFG_BY_FLAG, flag, length);
+    const cfg_own_flag *other = own_flag(own, flag, length);
+    const cfg_row *row = other ? cfg_row_find(CFG_BY_FLAG, other->means, strlen(other->means))
+                               : cfg_row_find(CFG_BY_FLAG, flag, length);
     char origin[160];
     snprintf(origin, sizeof origin, "flag %.*s", (int)(length < 100 ? length : 100), flag);
     if (!row) {
-        cfg_problem_unknown(problems, origin, CFG_BY_FLAG, flag, length);
+        cfg_problem_unknown(problems, origin, CFG_BY_FLAG, own, flag, length);
         return 1;
     }
     if (!equals && i + 1 >= argc) {
         cfg_problem(problems, origin, "no value follows; %s belongs here", row->value);
         return 1;
     }
-    line->flags[line->flag_count++] = (given_flag){row, equals ? equals + 1 : argv[i + 1]};
+    line->flags[line->flag_count++] = (given_flag){
+        .row = row, .name = other ? other->name : row->flag, .value = equals ? equals + 1 : argv[i + 1]};
     return equals ? 1 : 2;
 }
 
-static void read_command_line(command_line *line, int argc, char **argv, cfg_problems *problems) {
+static void read_command_line(command_line *line, int argc, char **argv, const cfg_own_flag *own,
+                              cfg_problems *problems) {
     line->flags = calloc((size_t)argc + 1, sizeof *line->flags);
     line->arguments = calloc((size_t)argc + 1, sizeof *line->arguments);
     if (!line->flags || !line->arguments) {
@@ -66,7 +80,7 @@ static void read_command_line(command_line *line, int argc, char **argv, cfg_pro
             line->help = true;
             i++;
         } else {
-            i += read_flag(line, argc, argv, i, problems);
+            i += read_flag(line, argc, argv, i, own, problems);
         }
     }
 }
@@ -126,28 +140,42 @@ static void apply_environment(cfg_draft *draft, char **environment) {
         if (row) {
             cfg_draft_set_list(draft, row, CFG_FROM_ENVIRONMENT, origin, equals + 1);
         } else if (!is_foreign(name, length)) {
-            cfg_problem_unknown(draft->problems, origin, CFG_BY_ENVIRONMENT, name, length);
+            cfg_problem_unknown(draft->problems, origin, CFG_BY_ENVIRONMENT, NULL, name, length);
         }
     }
+}
+
+/* Whether a flag before this one set the same row. */
+static bool is_repeated(const command_line *line, size_t flag) {
+    for (size_t i = 0; i < flag; i++) {
+        if (line->flags[i].row == line->flags[flag].row) return true;
+    }
+    return false;
 }
 
 static void apply_flags(cfg_draft *draft, const command_line *line) {
     for (size_t i = 0; i < line->flag_count; i++) {
         const cfg_row *row = line->flags[i].row;
         char origin[160];
-        snprintf(origin, sizeof origin, "flag %s", row->flag);
+        snprintf(origin, sizeof origin, "flag %s", line->flags[i].name);
+        if (!cfg_row_is_list(row) && is_repeated(line, i)) {
+            cfg_problem(draft->problems, origin, "given again, by '%s'; it may be given once",
+                        line->flags[i].value);
+            continue;
+        }
         cfg_draft_set(draft, row, CFG_FROM_FLAG, origin, line->flags[i].value);
     }
 }
 
-cfg_outcome cfg_load(int argc, char **argv, char **environment, cfg_settings *out, cfg_problems *problems) {
+cfg_outcome cfg_load(int argc, char **argv, const cfg_own_flag *own, char **environment, cfg_settings *out,
+                     cfg_problems *problems) {
     *problems = (cfg_problems){0};
     cfg_draft draft;
     cfg_draft_init(&draft, problems);
     command_line line = {0};
     cfg_outcome outcome = CFG_REFUSED;
 
-    read_command_line(&line, argc, argv, problems);
+    read_command_line(&line, argc, argv, own, problems);
     if (line.help) {
         outcome = CFG_HELP_WANTED;
         goto out;

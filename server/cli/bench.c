@@ -90,10 +90,12 @@ static json_t *measure(const srv_app *app, const bench_flags *flags, attn_error 
 }
 
 int srv_cli_bench(int argc, char **argv) {
+    static const cfg_own_flag own[] = {
+        {"--quick", NULL}, {"--json", NULL}, {"--peer-asks", NULL}, {"--peer-answers", NULL}, {NULL, NULL}};
     bench_flags flags = {0};
     if (!take_flags(&argc, argv, &flags)) return SRV_EXIT_USAGE;
     cfg_settings settings;
-    int code = srv_cli_settings(argc, argv, 0, &settings);
+    int code = srv_cli_settings(argc, argv, own, 0, &settings);
     if (code != SRV_EXIT_OK) return code;
     settings.log_level = CFG_LOG_ERROR;
     attn_error error = {0};

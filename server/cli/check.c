@@ -37,7 +37,7 @@ static bool check(const attn_model_source *sources, size_t count) {
 
 int srv_cli_check(int argc, char **argv) {
     cfg_settings settings;
-    int code = srv_cli_settings(argc, argv, 0, &settings);
+    int code = srv_cli_settings(argc, argv, NULL, 0, &settings);
     if (code != SRV_EXIT_OK) return code;
     srv_keys *keys;
     bool fine = srv_cli_keys(argv[0], &settings, &keys);

@@ -4,7 +4,7 @@
 
 int srv_cli_config(int argc, char **argv) {
     cfg_settings settings;
-    int code = srv_cli_settings(argc, argv, 0, &settings);
+    int code = srv_cli_settings(argc, argv, NULL, 0, &settings);
     if (code != SRV_EXIT_OK) return code;
     cfg_show(&settings, stdout);
     cfg_settings_done(&settings);

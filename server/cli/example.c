@@ -53,8 +53,9 @@ int srv_cli_example(int argc, char **argv) {
         fputs("attnd example: --layer takes an index or a name\n", stderr);
         return SRV_EXIT_USAGE;
     }
+    static const cfg_own_flag own[] = {{"--layer", NULL}, {NULL, NULL}};
     cfg_settings settings;
-    int code = srv_cli_settings(argc, argv, 1, &settings);
+    int code = srv_cli_settings(argc, argv, own, 1, &settings);
     if (code != SRV_EXIT_OK) return code;
     attn_error error = {0};
     srv_app app = {.settings = &settings,

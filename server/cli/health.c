@@ -14,19 +14,6 @@
 
 enum { WAIT_SECONDS = 2, ANSWER_SIZE = 4096, ADDRESS_SIZE = 300 };
 
-/* Takes "--address A" or "--address=A" out of the arguments and puts the setting's flag in its place: the one
- * address to ask is written like one to listen on. */
-static void rename_address(int argc, char **argv) {
-    static char flag[] = "--listen";
-    static char joined[ADDRESS_SIZE];
-    for (int i = 1; i < argc; i++) {
-        if (strcmp(argv[i], "--address") == 0) argv[i] = flag;
-        if (strncmp(argv[i], "--address=", 10) != 0) continue;
-        snprintf(joined, sizeof joined, "--listen=%s", argv[i] + 10);
-        argv[i] = joined;
-    }
-}
-
 /* Where a daemon that listens on this host is found from the same machine. */
 static const char *reachable(const char *host) {
     if (strcmp(host, "0.0.0.0") == 0) return "127.0.0.1";
@@ -122,9 +109,10 @@ static const char *why(int cause) {
 }
 
 int srv_cli_health(int argc, char **argv) {
+    /* The one address to ask is written like one to listen on. */
+    static const cfg_own_flag own[] = {{"--address", "--listen"}, {NULL, NULL}};
     cfg_settings settings;
-    rename_address(argc, argv);
-    int code = srv_cli_settings(argc, argv, 0, &settings), cause = 0;
+    int code = srv_cli_settings(argc, argv, own, 0, &settings), cause = 0;
     if (code != SRV_EXIT_OK) return code;
     char address[ADDRESS_SIZE] = "";
     bool answered = false;

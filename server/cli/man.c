@@ -81,10 +81,9 @@ void srv_help_man(FILE *out) {
             SRV_VERSION.version);
     for (const srv_command *command = srv_commands; command->name; command++)
         put_command(out, command);
-    fputs(
-        ".SH SETTINGS\nA flag is stronger than the environment, that than the file, that than the default.\n"
-        "Lists: repeat the flag, separate by commas in the environment.\n",
-        out);
+    fputs(".SH SETTINGS\nA flag is stronger than the environment, that than the file, that than the "
+          "default.\n" CFG_LISTS "\n",
+          out);
     for (size_t i = 0; cfg_describe(i, &setting); i++)
         put_setting(out, &setting);
     fputs(".SH EXIT STATUS\n0 fine, 1 failed or refused, 2 usage or configuration.\n", out);

@@ -138,10 +138,11 @@ static int run(srv_app *app, const srv_run_form *form, FILE *file) {
 }
 
 int srv_cli_run(int argc, char **argv) {
+    static const cfg_own_flag own[] = {{"--show", NULL}, {"--output", NULL}, {"--query", NULL}, {NULL, NULL}};
     cfg_settings settings;
     srv_run_form form;
     if (!srv_run_form_take(&argc, argv, &form)) return SRV_EXIT_USAGE;
-    int code = srv_cli_settings(argc, argv, 1, &settings);
+    int code = srv_cli_settings(argc, argv, own, 1, &settings);
     if (code != SRV_EXIT_OK) {
         srv_run_form_done(&form);
         return code;

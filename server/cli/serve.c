@@ -142,7 +142,7 @@ static int serve(srv_app *app, srv_keys *keys) {
 
 int srv_cli_serve(int argc, char **argv) {
     cfg_settings settings;
-    int code = srv_cli_settings(argc, argv, 0, &settings);
+    int code = srv_cli_settings(argc, argv, NULL, 0, &settings);
     if (code != SRV_EXIT_OK) return code;
     attn_error error = {0};
     srv_app app = {0};

@@ -35,10 +35,11 @@ static bool use_vectors(const char *command, int wanted) {
     return false;
 }
 
-int srv_cli_settings(int argc, char **argv, size_t most_arguments, cfg_settings *out) {
+int srv_cli_settings(int argc, char **argv, const cfg_own_flag *own, size_t most_arguments,
+                     cfg_settings *out) {
     cfg_problems problems = {0};
     cfg_settings settings = {0};
-    cfg_outcome outcome = cfg_load(argc - 1, argv + 1, cfg_environment(), &settings, &problems);
+    cfg_outcome outcome = cfg_load(argc - 1, argv + 1, own, cfg_environment(), &settings, &problems);
     int code = SRV_EXIT_OK;
     if (outcome != CFG_LOADED) {
         code = refuse(argv[0], &problems);

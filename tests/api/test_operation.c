@@ -88,6 +88,34 @@ START_TEST(what_never_matches_is_refused) {
 }
 END_TEST
 
+/* Flags that only one command has: named as typed, and told where one is alike. */
+START_TEST(flags_of_a_command_are_named) {
+    static const struct {
+        const char *words[3], *told;
+    } cases[] = {
+        {{"health", "--address", "8080"}, "attnd health: flag --address: '8080' is not HOST:PORT"},
+        {{"health", "--adress", NULL},
+         "attnd health: flag --adress: unknown; the nearest flag is --address\n"},
+        {{"run", "--shw", NULL}, "attnd run: flag --shw: unknown; the nearest flag is --show\n"},
+        {{"run", "--outptu", NULL}, "attnd run: flag --outptu: unknown; the nearest flag is --output\n"},
+        {{"run", "--qery", NULL}, "attnd run: flag --qery: unknown; the nearest flag is --query\n"},
+        {{"run", "--layer", NULL}, "attnd run: flag --layer: unknown; --help lists the flags\n"},
+        {{"example", "--layr", NULL}, "attnd example: flag --layr: unknown; the nearest flag is --layer\n"},
+        {{"bench", "--quik", NULL}, "attnd bench: flag --quik: unknown; the nearest flag is --quick\n"},
+        {{"serve", "--workes", NULL}, "attnd serve: flag --workes: unknown; the nearest flag is --workers\n"},
+        {{"serve", "--port", NULL}, "attnd serve: flag --port: unknown; --help lists the flags\n"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const *words = cases[i].words;
+        process_result result = process_run_attnd(words[0], words[1], words[2], NULL);
+        ck_assert_int_eq(result.code, 2);
+        ck_assert_msg(strncmp(result.errors, cases[i].told, strlen(cases[i].told)) == 0, "%s", result.errors);
+        ck_assert_uint_eq(count_lines(result.errors), 1);
+        process_result_done(&result);
+    }
+}
+END_TEST
+
 START_TEST(check_tells_every_problem) {
     char *folder = temporary_folder(), *good = temporary_path(folder, "good.safetensors"),
          *bad = temporary_path(folder, "bad.safetensors"), first[300], second[300];
@@ -204,6 +232,7 @@ ATTND_SUITE(operation) {
     tcase_add_test(tests, config_tells_values_and_origins);
     tcase_add_test(tests, check_loads_without_a_port);
     tcase_add_test(tests, what_never_matches_is_refused);
+    tcase_add_test(tests, flags_of_a_command_are_named);
     tcase_add_test(tests, check_tells_every_problem);
     tcase_add_test(tests, health_tells_ready);
     tcase_add_loop_test(tests, health_tells_what_is_wrong, 0, (int)(sizeof unhealthy / sizeof *unhealthy));

@@ -173,7 +173,7 @@ int main(int argc, char **argv) {
     cfg_settings settings;
     alone a = {0};
     attn_error error = {0};
-    if (srv_cli_settings(argc, argv, 2, &settings) != SRV_EXIT_OK || settings.argument_count != 2)
+    if (srv_cli_settings(argc, argv, NULL, 2, &settings) != SRV_EXIT_OK || settings.argument_count != 2)
         fail("takes settings, a body and a number of callers");
     settings.log_level = CFG_LOG_ERROR;
     if (srv_app_open(&settings, &a.app, &error) != ATTN_OK || srv_app_load_models(&a.app, &error) != ATTN_OK)

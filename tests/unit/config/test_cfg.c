@@ -42,11 +42,13 @@ static int count(char **list) {
 }
 
 #define LIST(...) ((char *[]){__VA_ARGS__ __VA_OPT__(, ) NULL})
+/* A command's flags, beside the table's. */
+static const cfg_own_flag own[] = {{"--show", NULL}, {"--address", "--listen"}, {NULL, NULL}};
 static cfg_settings settings;
 static cfg_problems problems;
 
 static void load(char **argv, char **environment) {
-    cfg_outcome outcome = cfg_load(count(argv), argv, environment, &settings, &problems);
+    cfg_outcome outcome = cfg_load(count(argv), argv, own, environment, &settings, &problems);
     for (size_t i = 0; i < problems.count; i++)
         fprintf(stderr, "%s\n", problems.lines[i]);
     ck_assert_int_eq(outcome, CFG_LOADED);
@@ -62,7 +64,7 @@ static void refuse(char **argv, char **environment) {
     cfg_settings untouched;
     memset(&untouched, 0x5a, sizeof untouched);
     memset(&settings, 0x5a, sizeof settings);
-    ck_assert_int_eq(cfg_load(count(argv), argv, environment, &settings, &problems), CFG_REFUSED);
+    ck_assert_int_eq(cfg_load(count(argv), argv, own, environment, &settings, &problems), CFG_REFUSED);
     ck_assert_mem_eq(&settings, &untouched, sizeof settings);
     memset(&settings, 0, sizeof settings);
 }
@@ -624,6 +626,53 @@ START_TEST(a_name_unlike_all_is_told_where_they_are_listed) {
 }
 END_TEST
 
+/* One that sets a setting is named in its problems as it was typed, and told of one alike. */
+START_TEST(a_command_has_flags_of_its_own) {
+    load(LIST("--address", "a:1", "--address=b:2", "--listen", "c:3"), LIST());
+    ck_assert_uint_eq(settings.listen_count, 3);
+    ck_assert_str_eq(settings.listen[0].host, "a");
+    ck_assert_str_eq(settings.listen[1].host, "b");
+    done();
+    refuse(LIST("--address=8080", "--shw", "--adress", "a:1", "--show", "--address"), LIST());
+    const char *const lines[] = {
+        "flag --shw: unknown; the nearest flag is --show",
+        "flag --adress: unknown; the nearest flag is --address",
+        "flag --show: unknown; the nearest flag is --show",
+        "flag --address: no value follows; HOST:PORT belongs here",
+        "flag --address: '8080' is not HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or "
+        "127.0.0.1:0"};
+    ck_assert_uint_eq(problems.count, sizeof lines / sizeof *lines);
+    for (size_t i = 0; i < problems.count; i++)
+        ck_assert_str_eq(problems.lines[i], lines[i]);
+    cfg_problems_done(&problems);
+}
+END_TEST
+
+/* A flag of one value stands once, whatever the other sources say; of heads, each source has one for a model. */
+START_TEST(nothing_is_given_twice) {
+    refuse(LIST("--workers", "2", "--workers=3", "--log-level", "info", "--log-level=info", "--config",
+                "/nonexistent", "--config=/nonexistent", "--model", "a=x", "--heads", "a=4", "--kv-heads=a=2",
+                "--heads", "a=8"),
+           LIST("ATTND_WORKERS=1", "ATTND_KV_HEADS=a=1,a=1"));
+    const char *const lines[] = {"environment ATTND_KV_HEADS: the heads of model 'a' are given twice",
+                                 "flag --workers: given again, by '3'; it may be given once",
+                                 "flag --log-level: given again, by 'info'; it may be given once",
+                                 "flag --config: given again, by '/nonexistent'; it may be given once",
+                                 "flag --heads: the heads of model 'a' are given twice"};
+    ck_assert_uint_eq(problems.count, 1 + sizeof lines / sizeof *lines);
+    ck_assert_msg(strncmp(problems.lines[0], "file /nonexistent: ", 19) == 0, "%s", problems.lines[0]);
+    for (size_t i = 1; i < problems.count; i++)
+        ck_assert_str_eq(problems.lines[i], lines[i - 1]);
+    cfg_problems_done(&problems);
+    load(LIST("--model=a=x", "--model=ab=y", "--heads=a=4", "--heads=ab=8", "--workers=2"),
+         LIST("ATTND_HEADS=a=2", "ATTND_WORKERS=1"));
+    ck_assert_uint_eq(settings.models[0].heads, 4);
+    ck_assert_uint_eq(settings.models[1].heads, 8);
+    ck_assert_uint_eq(settings.workers, 2);
+    done();
+}
+END_TEST
+
 START_TEST(arguments_are_left) {
     load(LIST("request.json", "-", "--workers", "2", "--", "--workers", "-h"), LIST());
     ck_assert_uint_eq(settings.workers, 2);
@@ -647,7 +696,7 @@ END_TEST
 
 START_TEST(help_names_every_row) {
     char *argv[] = {"--wrong", "-h"};
-    ck_assert_int_eq(cfg_load(2, argv, LIST(), &settings, &problems), CFG_HELP_WANTED);
+    ck_assert_int_eq(cfg_load(2, argv, NULL, LIST(), &settings, &problems), CFG_HELP_WANTED);
     cfg_problems_done(&problems);
 
     char *text = NULL;
@@ -684,6 +733,8 @@ ATTND_SUITE(cfg) {
     tcase_add_loop_test(tests, bad_value_is_refused, 0, (int)(sizeof bad_values / sizeof *bad_values));
     tcase_add_loop_test(tests, bad_file_is_refused, 0, (int)(sizeof bad_files / sizeof *bad_files));
     tcase_add_test(tests, a_name_unlike_all_is_told_where_they_are_listed);
+    tcase_add_test(tests, a_command_has_flags_of_its_own);
+    tcase_add_test(tests, nothing_is_given_twice);
     tcase_add_test(tests, arguments_are_left);
     tcase_add_test(tests, foreign_variables_pass);
     tcase_add_test(tests, help_names_every_row);

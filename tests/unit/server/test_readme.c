@@ -1,4 +1,5 @@
 /* The README's tables say what the program's tables say. Read from the repository's root. */
+#include "config/cfg.h"
 #include "server/cli/cli.h"
 #include "server/problem.h"
 #include "server/routes/routes.h"
@@ -47,6 +48,11 @@ START_TEST(error_codes) {
         at = strchr(at, '\n') + 1;
     }
     ck_assert_msg(*at == '\n', "README.md: no such code: %.60s", at);
+}
+END_TEST
+
+START_TEST(lists_are_told_as_in_the_help) {
+    ck_assert_ptr_nonnull(strstr(readme, "\n" CFG_LISTS "\n"));
 }
 END_TEST
 
@@ -100,6 +106,7 @@ ATTND_SUITE(readme) {
     TCase *cases = tcase_create("all");
     tcase_add_checked_fixture(cases, read_readme, free_readme);
     tcase_add_test(cases, error_codes);
+    tcase_add_test(cases, lists_are_told_as_in_the_help);
     tcase_add_test(cases, every_path_is_named);
     tcase_add_test(cases, every_command_is_named);
     tcase_add_test(cases, every_statistic_is_explained);
