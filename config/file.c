@@ -100,13 +100,29 @@ static void set_model_heads(const reader *r, const char *name, const char *path,
     }
 }
 
+/* Whether a model has a string there; false after a complaint. */
+static bool has_string(const reader *r, const json_t *model, const char *path, const char *member) {
+    const json_t *value = json_object_get(model, member);
+    char place[PATH_SIZE], origin[ORIGIN_SIZE];
+    if (json_is_string(value)) return true;
+    snprintf(place, sizeof place, "%.60s.%s", path, member);
+    if (value) {
+        wrong_type(r, place, value, "a string");
+    } else {
+        make_origin(r, place, origin);
+        cfg_problem(r->draft->problems, origin, "nothing; a string belongs here");
+    }
+    return false;
+}
+
 static void set_model(const reader *r, const cfg_row *row, const char *path, json_t *model) {
     const char *name = json_string_value(json_object_get(model, "name"));
     const char *file = json_string_value(json_object_get(model, "path"));
-    if (!name || !file) {
+    if (!json_is_object(model)) {
         wrong_type(r, path, model, "an object with the strings name and path");
         return;
     }
+    if (!has_string(r, model, path, "name") | !has_string(r, model, path, "path")) return;
     char origin[ORIGIN_SIZE], text[4096 + PATH_SIZE];
     make_origin(r, path, origin);
     snprintf(text, sizeof text, "%.100s=%s", name, file);

@@ -36,6 +36,22 @@ __attribute__((format(printf, 3, 4))) static void complain(reader *r, const char
 
 enum { PLACE_SIZE = 128 };
 
+/* What stands there, without its value (keys.h). NULL: no member of that name. */
+static const char *found(const json_t *value) {
+    if (!value) return "nothing";
+    switch (json_typeof(value)) {
+    case JSON_OBJECT: return "an object";
+    case JSON_ARRAY: return json_array_size(value) == 0 ? "an empty list" : "a list";
+    case JSON_STRING: return json_string_length(value) == 0 ? "an empty string" : "a string";
+    case JSON_INTEGER:
+    case JSON_REAL: return "a number";
+    case JSON_TRUE:
+    case JSON_FALSE: return "a boolean";
+    case JSON_NULL: break;
+    }
+    return "null";
+}
+
 static const char *place_of(char place[PLACE_SIZE], size_t index, const char *member) {
     snprintf(place, PLACE_SIZE, "keys[%zu]%s%.60s", index, member ? "." : "", member ? member : "");
     return place;
@@ -47,7 +63,9 @@ static void read_name(reader *r, size_t index, const json_t *value, srv_key *out
     if (name && strlen(name) == json_string_length(value) && srv_key_name_is_valid(name))
         memcpy(out->name, name, strlen(name) + 1);
     else
-        complain(r, place_of(place, index, "name"), "1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-' belong here");
+        complain(r, place_of(place, index, "name"),
+                 "found %s%s; 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-' belong here", found(value),
+                 name && *name ? " that is no name" : "");
 }
 
 static bool read_hex(const char *text, unsigned char out[SRV_KEY_DIGEST_SIZE]) {
@@ -65,7 +83,9 @@ static void read_digest(reader *r, size_t index, const json_t *value, srv_key *o
     const char *text = json_string_value(value);
     if (!text || !read_hex(text, out->digest))
         complain(r, place_of(place, index, "sha256"),
-                 "the SHA-256 of a key, 64 hexadecimal digits, belongs here; `attnd key NAME` makes both");
+                 "found %s%s; the SHA-256 of a key, 64 hexadecimal digits, belongs here; `attnd key NAME` "
+                 "makes both",
+                 found(value), text && *text ? " that is none" : "");
 }
 
 static srv_right right_named(const char *name) {
@@ -77,14 +97,19 @@ static srv_right right_named(const char *name) {
 
 static void read_rights(reader *r, size_t index, const json_t *value, srv_key *out) {
     char place[PLACE_SIZE];
-    bool is_fine = json_array_size(value) > 0; /* 0 for what is no list */
+    if (json_array_size(value) == 0) /* 0 for what is no list */
+        complain(r, place_of(place, index, "rights"), "found %s; a list of infer, read, metrics belongs here",
+                 found(value));
     for (size_t i = 0; i < json_array_size(value); i++) {
-        srv_right right = right_named(json_string_value(json_array_get(value, i)));
-        is_fine = is_fine && right != SRV_RIGHT_NONE;
+        const json_t *item = json_array_get(value, i);
+        srv_right right = right_named(json_string_value(item));
+        char member[32];
+        snprintf(member, sizeof member, "rights[%zu]", i);
+        if (right == SRV_RIGHT_NONE)
+            complain(r, place_of(place, index, member), "found %s%s; infer, read or metrics belongs here",
+                     found(item), json_string_length(item) > 0 ? " that is no right" : "");
         out->rights |= 1U << right;
     }
-    if (!is_fine)
-        complain(r, place_of(place, index, "rights"), "a list of infer, read, metrics belongs here");
 }
 
 /* A number of the range; 0, with a complaint where it is something else than absent, if not. */
@@ -93,7 +118,11 @@ static double read_number(reader *r, size_t index, const char *member, const jso
     double number = json_number_value(value);
     if (!value) return 0;
     if (json_is_number(value) && number >= least && number <= MOST) return number;
-    complain(r, place_of(place, index, member), "a number from %.7g to %.7g belongs here", least, MOST);
+    complain(r, place_of(place, index, member), "found %s; a number from %.7g to %.7g belongs here",
+             !json_is_number(value) ? found(value)
+             : number < least       ? "a smaller number"
+                                    : "a greater number",
+             least, MOST);
     return 0;
 }
 
@@ -142,7 +171,8 @@ static void read_key(reader *r, json_t *entry, srv_keys *out) {
     size_t index = out->count;
     srv_key *key = &out->items[index];
     if (!json_is_object(entry)) {
-        complain(r, place_of(place, index, NULL), "an object with name, sha256 and rights belongs here");
+        complain(r, place_of(place, index, NULL),
+                 "found %s; an object with name, sha256 and rights belongs here", found(entry));
     } else {
         read_name(r, index, json_object_get(entry, "name"), key);
         read_digest(r, index, json_object_get(entry, "sha256"), key);
@@ -157,7 +187,8 @@ static void read_key(reader *r, json_t *entry, srv_keys *out) {
 static srv_keys *read_list(reader *r, const json_t *list) {
     size_t count = json_array_size(list); /* 0 for what is no list */
     if (count == 0 || count > SRV_KEYS_MOST) {
-        complain(r, "keys", "a list of 1 to %d keys belongs here", SRV_KEYS_MOST);
+        complain(r, "keys", "found %s%s; a list of 1 to %d keys belongs here", found(list),
+                 count > 0 ? " of more" : "", SRV_KEYS_MOST);
         return NULL;
     }
     srv_keys *keys = calloc(1, sizeof *keys + count * sizeof *keys->items);
@@ -174,7 +205,7 @@ static srv_keys *read_document(reader *r, json_t *document) {
     const char *member;
     json_t *value;
     if (!json_is_object(document)) {
-        complain(r, NULL, "an object {\"keys\": [...]} belongs here");
+        complain(r, NULL, "found %s; an object {\"keys\": [...]} belongs here", found(document));
         return NULL;
     }
     json_object_foreach(document, member, value) {

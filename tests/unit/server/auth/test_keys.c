@@ -90,28 +90,45 @@ static const struct {
     {"", ": no strict JSON at line 1, column 0: a fault of its syntax, or a doubled member\n"},
     {"{\"keys\":[secret]}",
      ": no strict JSON at line 1, column 15: a fault of its syntax, or a doubled member\n"},
-    {"[]", ": an object {\"keys\": [...]} belongs here\n"},
-    {"{}", ", keys: a list of 1 to 4096 keys belongs here\n"},
-    {"{\"keys\":[]}", ", keys: a list of 1 to 4096 keys belongs here\n"},
-    {"{\"keys\":{}}", ", keys: a list of 1 to 4096 keys belongs here\n"},
-    {"{\"keys\":[7]}", ", keys[0]: an object with name, sha256 and rights belongs here\n"},
-    {KEY(",\"rate\":0"), ", keys[0].rate: a number from 0.0001 to 1000000 belongs here\n"},
-    {KEY(",\"rate\":\"1\""), ", keys[0].rate: a number from 0.0001 to 1000000 belongs here\n"},
-    {KEY(",\"rate\":1,\"burst\":0.5"), ", keys[0].burst: a number from 1 to 1000000 belongs here\n"},
+    {"[]", ": found an empty list; an object {\"keys\": [...]} belongs here\n"},
+    {"{}", ", keys: found nothing; a list of 1 to 4096 keys belongs here\n"},
+    {"{\"keys\":[]}", ", keys: found an empty list; a list of 1 to 4096 keys belongs here\n"},
+    {"{\"keys\":{}}", ", keys: found an object; a list of 1 to 4096 keys belongs here\n"},
+    {"{\"keys\":[7]}", ", keys[0]: found a number; an object with name, sha256 and rights belongs here\n"},
+    {KEY(",\"rate\":1e7"),
+     ", keys[0].rate: found a greater number; a number from 0.0001 to 1000000 belongs here\n"},
+    {KEY(",\"rate\":0"),
+     ", keys[0].rate: found a smaller number; a number from 0.0001 to 1000000 belongs here\n"},
+    {KEY(",\"rate\":\"1\""),
+     ", keys[0].rate: found a string; a number from 0.0001 to 1000000 belongs here\n"},
+    {KEY(",\"rate\":1,\"burst\":0.5"),
+     ", keys[0].burst: found a smaller number; a number from 1 to 1000000 belongs here\n"},
     {KEY(",\"burst\":2"), ", keys[0].burst: without a rate it limits nothing\n"},
     {KEY(",\"key\":\"abc\""),
      ", keys[0]: unknown member 'key'; a key has name, sha256, rights, rate, burst\n"},
     {"{\"keys\":[{\"name\":\"a\\u0000b\",\"sha256\":\"" ABC "\",\"rights\":[\"read\"]}]}",
      ": no strict JSON at line 1, column 27: a fault of its syntax, or a doubled member\n"},
     {"{\"keys\":[{\"name\":\"a b\",\"sha256\":\"" ABC "\",\"rights\":[\"read\"]}]}",
-     ", keys[0].name: 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-' belong here\n"},
+     ", keys[0].name: found a string that is no name; 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-' belong "
+     "here\n"},
     {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"attnd_secret\",\"rights\":[\"read\"]}]}",
-     ", keys[0].sha256: the SHA-256 of a key, 64 hexadecimal digits, belongs here; `attnd key NAME` makes "
+     ", keys[0].sha256: found a string that is none; the SHA-256 of a key, 64 hexadecimal digits, belongs "
+     "here; `attnd key NAME` makes "
      "both\n"},
-    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[\"read\",\"write\"]}]}",
-     ", keys[0].rights: a list of infer, read, metrics belongs here\n"},
+    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[\"read\",\"secret\"]}]}",
+     ", keys[0].rights[1]: found a string that is no right; infer, read or metrics belongs here\n"},
+    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[7]}]}",
+     ", keys[0].rights[0]: found a number; infer, read or metrics belongs here\n"},
+    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[\"\"]}]}",
+     ", keys[0].rights[0]: found an empty string; infer, read or metrics belongs here\n"},
+    {"{\"keys\":[{\"name\":7,\"sha256\":\"" ABC "\",\"rights\":[\"read\"]}]}",
+     ", keys[0].name: found a number; 1 to 64 of A-Z, a-z, 0-9, '.', '_' and '-' belong here\n"},
+    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":\"read\"}]}",
+     ", keys[0].rights: found a string; a list of infer, read, metrics belongs here\n"},
+    {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\"}]}",
+     ", keys[0].rights: found nothing; a list of infer, read, metrics belongs here\n"},
     {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[]}]}",
-     ", keys[0].rights: a list of infer, read, metrics belongs here\n"},
+     ", keys[0].rights: found an empty list; a list of infer, read, metrics belongs here\n"},
     {"{\"keys\":[{\"name\":\"a\",\"sha256\":\"" ABC "\",\"rights\":[\"read\"]},"
      "{\"name\":\"b\",\"sha256\":\"" ABC "\",\"rights\":[\"read\"]}]}",
      ", keys[1].sha256: the digest of keys[0] too\n"},
@@ -128,6 +145,20 @@ START_TEST(wrong_files_are_told) {
     snprintf(wanted, sizeof wanted, "file %s%s", path, wrong[_i].told);
     ck_assert_str_eq(problems.data, wanted);
     ck_assert_ptr_null(strstr(problems.data, "secret"));
+    srv_text_done(&problems);
+}
+END_TEST
+
+START_TEST(more_keys_than_one_file_holds) {
+    char text[2 * (SRV_KEYS_MOST + 1) + 16], *end = stpcpy(text, "{\"keys\":[0");
+    for (int i = 0; i < SRV_KEYS_MOST; i++)
+        end = stpcpy(end, ",0");
+    memcpy(end, "]}", sizeof "]}");
+    srv_text problems = {0};
+    ck_assert_ptr_null(load(text, &problems));
+    srv_text_append(&problems, "", 1);
+    ck_assert_ptr_nonnull(
+        strstr(problems.data, ", keys: found a list of more; a list of 1 to 4096 keys belongs "));
     srv_text_done(&problems);
 }
 END_TEST
@@ -171,6 +202,7 @@ ATTND_SUITE(keys) {
     tcase_add_test(tests, found_by_their_bytes);
     tcase_add_test(tests, rates_are_the_file_s);
     tcase_add_loop_test(tests, wrong_files_are_told, 0, (int)(sizeof wrong / sizeof *wrong));
+    tcase_add_test(tests, more_keys_than_one_file_holds);
     tcase_add_test(tests, all_at_once);
     tcase_add_test(tests, new_keys_open_their_entry);
     suite_add_tcase(suite, tests);
