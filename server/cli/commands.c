@@ -9,9 +9,11 @@
 const srv_command srv_commands[] = {
     {.name = "serve",
      .arguments = "[SETTING …]",
-     .summary = "answer requests over HTTP until SIGTERM or SIGINT",
+     .summary = "answer requests over HTTP until SIGTERM, SIGINT or SIGHUP",
      .details = "Prints the addresses as soon as they are open, and 'ready' with a command to try\n"
-                "once the models are loaded. A second signal does not wait for requests that run.\n"
+                "once the models are loaded. A signal lets running requests end; a second SIGTERM\n"
+                "or SIGINT does not wait for them. SIGHUP does nothing where it was ignored at\n"
+                "start, as under nohup.\n"
                 "Exit codes: 0 fine, 1 failed, 2 usage or configuration.\n",
      .has_settings = true,
      .computes = true,

@@ -1,6 +1,6 @@
 /* attnd serve: the daemon. The port opens first, then the models are loaded; standard output tells the
- * addresses, that it is ready, and a command to try. SIGTERM or SIGINT ends it cleanly, a
- * second one at once. */
+ * addresses, that it is ready, and a command to try. SIGTERM, SIGINT or SIGHUP ends it cleanly, a
+ * second SIGTERM or SIGINT at once. */
 #include "cli.h"
 #include "server/app.h"
 #include "server/cli/settings.h"
@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -23,12 +24,23 @@ static int fail(const attn_error *error, int code) {
  * matrix library starts threads of its own while it is loaded, which block nothing. */
 static int signals = -1;
 
+/* A terminal that closes sends its hangup more than once, which must not take the time from running requests: it
+ * begins the end and never hastens it. */
 static void on_signal(int number) {
-    (void)number;
+    static atomic_flag is_ending = ATOMIC_FLAG_INIT;
+    bool is_second = atomic_flag_test_and_set(&is_ending);
+    if (is_second && number == SIGHUP) return;
     int before = errno;
     const uint64_t one = 1;
     (void)!write(signals, &one, sizeof one);
     errno = before;
+}
+
+/* Whoever starts a daemon with hangups ignored, as nohup does, wants it to outlive them. */
+static bool take_hangups(const struct sigaction *end) {
+    struct sigaction before;
+    return sigaction(SIGHUP, NULL, &before) == 0 &&
+           (before.sa_handler == SIG_IGN || sigaction(SIGHUP, end, NULL) == 0);
 }
 
 /* A client that goes away is no signal. */
@@ -37,7 +49,7 @@ static bool open_signals(void) {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
     const struct sigaction end = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     return signals >= 0 && sigaction(SIGPIPE, &ignore, NULL) == 0 && sigaction(SIGTERM, &end, NULL) == 0 &&
-           sigaction(SIGINT, &end, NULL) == 0;
+           sigaction(SIGINT, &end, NULL) == 0 && take_hangups(&end);
 }
 
 /* Polls before it reads: polling ends with a handler whatever SA_RESTART says, so no signal waits for another
@@ -73,20 +85,22 @@ static void join_lines(srv_text *text) {
     text->size = kept;
 }
 
-/* A command that works when pasted: the default model's example, fetched first where it is long. */
+/* A command that works when pasted, but for a key: the default model's example, fetched first where it is long. */
 static void print_ready(const srv_app *app) {
     enum { SHORT = 240 };
     const attn_model *model = srv_models_at(app->site.service.models, 0);
     const char *address = srv_http_address_open(app->http, 0);
+    const char *key = app->keys ? " -H 'X-API-Key: KEY'" : "";
     srv_text example = {0};
     bool is_made = srv_json_example(model->name, 0, &model->layers[0], &example);
     puts("ready");
     if (is_made) join_lines(&example);
     if (is_made && example.size <= SHORT && !memchr(example.data, '\'', example.size)) {
-        printf("try: curl -s http://%s/v1/attention -d '%.*s'\n", address, (int)example.size, example.data);
+        printf("try: curl -s%s http://%s/v1/attention -d '%.*s'\n", key, address, (int)example.size,
+               example.data);
     } else {
-        printf("try: curl -s http://%s/v1/models/%s/example | curl -s http://%s/v1/attention -d @-\n",
-               address, model->name, address);
+        printf("try: curl -s%s http://%s/v1/models/%s/example | curl -s%s http://%s/v1/attention -d @-\n",
+               key, address, model->name, key, address);
     }
     srv_text_done(&example);
     fflush(stdout);

@@ -10,7 +10,10 @@ static void log_line(const srv_exchange *exchange, enum MHD_RequestTerminationCo
     const srv_timing *timing = &reply->timing;
     const srv_route *route = exchange->match.route;
     const srv_log *log = exchange->http->options.log;
-    bool is_refused = reply->problem.id != SRV_NO_PROBLEM, is_quiet = route && route->is_quiet;
+    bool is_refused = reply->problem.id != SRV_NO_PROBLEM;
+    /* Whom a wrong key or origin keeps out is told though it asks again and again; a 503 is a probe's answer. */
+    bool is_kept_out = exchange->status >= 400 && exchange->status < 500;
+    bool is_quiet = route && route->is_quiet && !is_kept_out;
     srv_log_level level = exchange->status == 500 ? SRV_LOG_ERROR : is_quiet ? SRV_LOG_DEBUG : SRV_LOG_INFO;
     if (!srv_log_has(log, level)) return;
     const srv_field fields[] = {

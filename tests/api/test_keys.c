@@ -273,6 +273,69 @@ START_TEST(check_tells_of_keys) {
 }
 END_TEST
 
+#define KEY "-H 'X-API-Key: KEY'"
+
+/* The command to try at start bears a key where one is asked for, in each of its requests: a large model's example is
+ * fetched first. */
+START_TEST(the_command_to_try_bears_a_key) {
+    char *path = temporary_path(guarded.folder, "large.safetensors"), model[300], line[400], text[300];
+    process_result made =
+        process_run_attnd("init", "--d-model", "64", "--heads", "2", "--force", "-o", path, NULL);
+    ck_assert_msg(made.code == 0, "%s", made.errors);
+    process_result_done(&made);
+    snprintf(model, sizeof model, "large=%s", path);
+    test_daemon daemon;
+    daemon_start(&daemon,
+                 (const char *const[]){"--keys-file", guarded.path, _i == 1 ? "--model" : NULL, model, NULL},
+                 NULL);
+    ck_assert_ptr_nonnull(fgets(line, sizeof line, daemon.process.output));
+    if (_i == 0)
+        snprintf(text, sizeof text, "try: curl -s " KEY " %s/v1/attention -d '{\"model\": \"tiny\",",
+                 daemon.url);
+    else
+        snprintf(text, sizeof text,
+                 "try: curl -s " KEY " %s/v1/models/large/example | curl -s " KEY " %s/v1/attention -d @-\n",
+                 daemon.url, daemon.url);
+    ck_assert_msg(strncmp(line, text, strlen(text)) == 0, "%s", line);
+    daemon_stop(&daemon);
+    free(path);
+}
+END_TEST
+
+/* A wrong key for /metrics leaves a trace in an ordinary log; whoever is let in leaves none. */
+START_TEST(refused_scrapes_are_logged) {
+    keyed quiet;
+    static const struct {
+        const char *path, *header;
+        long status;
+    } all[] = {{"/metrics", "X-API-Key: wrong", 401},
+               {"/metrics", BEARING(KEY_OF_READER), 403},
+               {"/metrics", BEARING(KEY_OF_SCRAPER), 200},
+               {"/livez", "Origin: https://evil.example", 403},
+               {"/livez", "X-API-Key: wrong", 200}};
+    keyed_start(&quiet, NULL);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        http_answer answer = http_send("GET", quiet.daemon.url, all[i].path,
+                                       (const char *const[]){all[i].header, NULL}, NULL, 0);
+        ck_assert_msg(answer.status == all[i].status, "%zu: %ld", i, answer.status);
+        http_done(&answer);
+    }
+    process_signal(&quiet.daemon.process, SIGTERM);
+    ck_assert_int_eq(process_wait(&quiet.daemon.process), 0);
+    char *log = process_errors(&quiet.daemon.process);
+    ck_assert_msg(
+        strstr(log, " route=/metrics status=401 code=unauthorized ") &&
+            strstr(log, " route=/metrics status=403 key=reader code=forbidden ") &&
+            strstr(log, " route=/livez status=403 code=forbidden_origin origin=https://evil.example "),
+        "%s", log);
+    ck_assert_msg(!strstr(log, " status=200 "), "%s", log);
+    free(log);
+    process_done(&quiet.daemon.process);
+    free(quiet.path);
+    temporary_remove(quiet.folder);
+}
+END_TEST
+
 /* A key as an operator makes it: printed once, its entry into the file, and in. */
 START_TEST(new_keys_get_in) {
     process_result made = process_run_attnd("key", "carol", NULL);
@@ -345,6 +408,8 @@ ATTND_SUITE(keys) {
     tcase_add_loop_test(tests, who_gets_in, 0, (int)(sizeof asked / sizeof *asked));
     tcase_add_test(tests, check_tells_of_keys);
     tcase_add_test(tests, new_keys_get_in);
+    tcase_add_loop_test(tests, the_command_to_try_bears_a_key, 0, 2);
+    tcase_add_test(tests, refused_scrapes_are_logged);
     tcase_add_test(tests, an_open_door_is_told);
     suite_add_tcase(suite, tests);
     /* Those that count. */

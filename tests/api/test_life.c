@@ -96,13 +96,31 @@ static char *long_request(size_t *size) {
     return body;
 }
 
-/* SIGTERM when the request has been taken in whole: it is answered, then the daemon ends. */
+/* Whatever the tests themselves run under: as started from a terminal, or under nohup. */
+static void start_with_hangups(test_daemon *daemon, bool are_ignored) {
+    void (*before)(int) = signal(SIGHUP, are_ignored ? SIG_IGN : SIG_DFL);
+    daemon_start(daemon, (const char *const[]){"--drain", "3600", NULL}, NULL);
+    signal(SIGHUP, before);
+}
+
+static void await_log(const test_daemon *daemon, const char *text) {
+    bool is_there = false;
+    while (!is_there) {
+        char *log = process_errors(&daemon->process);
+        is_there = strstr(log, text) != NULL;
+        free(log);
+    }
+}
+
+/* SIGTERM or SIGHUP when the request is known: it is answered, then the daemon ends. A terminal that closes hangs up more
+ * than once, which hastens nothing. */
 START_TEST(ends_after_the_running_request) {
+    const bool hangs_up = _i == 1;
     test_daemon daemon;
     http_raw raw;
     size_t size;
     char head[200], *body = long_request(&size);
-    daemon_start(&daemon, (const char *const[]){"--drain", "3600", NULL}, NULL);
+    start_with_hangups(&daemon, false);
     http_raw_open(&raw, daemon.port);
     snprintf(head, sizeof head,
              "POST /v1/attention HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: "
@@ -114,7 +132,11 @@ START_TEST(ends_after_the_running_request) {
     ck_assert_int_eq(answer.status, 100);
     http_done(&answer);
     ck_assert(http_raw_send(&raw, body, size - 1));
-    process_signal(&daemon.process, SIGTERM);
+    process_signal(&daemon.process, hangs_up ? SIGHUP : SIGTERM);
+    if (hangs_up) {
+        await_log(&daemon, " drain ");
+        process_signal(&daemon.process, SIGHUP);
+    }
     ck_assert(http_raw_send(&raw, body + size - 1, 1));
     answer = http_raw_answer(&raw, 0);
     ck_assert_msg(answer.status == 200, "%ld: %s", answer.status, answer.body);
@@ -125,6 +147,25 @@ START_TEST(ends_after_the_running_request) {
     process_done(&daemon.process);
     http_raw_close(&raw);
     free(body);
+}
+END_TEST
+
+/* Started with hangups ignored, the daemon leaves them so: bit 0 of the mask that the system shows. */
+START_TEST(nohup_is_heeded) {
+    test_daemon daemon;
+    char path[64], line[128];
+    unsigned long long ignored = 0;
+    start_with_hangups(&daemon, _i == 1);
+    snprintf(path, sizeof path, "/proc/%d/status", (int)daemon.process.pid);
+    FILE *status = fopen(path, "r");
+    ck_assert_ptr_nonnull(status);
+    bool is_told = false;
+    while (!is_told && fgets(line, sizeof line, status))
+        is_told = sscanf(line, "SigIgn: %llx", &ignored) == 1;
+    fclose(status);
+    ck_assert(is_told);
+    ck_assert_int_eq((int)(ignored & 1), _i);
+    daemon_stop(&daemon);
 }
 END_TEST
 
@@ -415,7 +456,8 @@ ATTND_SUITE(life) {
     tcase_add_test(tests, ends_by_sigint_too);
     tcase_add_test(tests, log_lines_are_json);
     tcase_add_test(tests, error_level_is_silent);
-    tcase_add_test(tests, ends_after_the_running_request);
+    tcase_add_loop_test(tests, ends_after_the_running_request, 0, 2);
+    tcase_add_loop_test(tests, nohup_is_heeded, 0, 2);
     tcase_add_test(tests, answers_what_has_arrived);
     tcase_add_test(tests, compute_limit_is_504);
     tcase_add_test(tests, taken_port_is_one_clear_line);
