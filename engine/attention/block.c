@@ -233,7 +233,8 @@ static attn_span keys_of_rows(const attn_block *block, const attn_key_tile *tile
 typedef struct value_part {
     attn_span keys; /* counted from the tile's first */
     size_t column, width;
-    attn_matrix v; /* from the first of these keys and the first of these columns */
+    attn_matrix v;  /* from the first of these keys and the first of these columns */
+    bool is_packed; /* side by side, and so in cache */
 } value_part;
 
 enum {
@@ -257,6 +258,7 @@ static void pack_values(value_part *part, float *packed) {
         memcpy(packed + j * VALUE_COLUMNS, part->v.data + j * part->v.stride, part->width * sizeof *packed);
     }
     part->v = (attn_matrix){packed, VALUE_COLUMNS};
+    part->is_packed = true;
 }
 
 /* What a part adds to the context, or what the context begins with. */
@@ -275,7 +277,8 @@ static void blend_part(const attn_block *block, attn_matrix weights, const attn_
                                   .v = part->v.data + (keys.begin - part->keys.begin) * part->v.stride,
                                   .v_stride = part->v.stride,
                                   .y = context + i * context_stride + part->column,
-                                  .y_stride = context_stride};
+                                  .y_stride = context_stride,
+                                  .is_far = !part->is_packed};
         attn_few_kernels_in_use()->blend(some, &blend, adds);
     }
 }

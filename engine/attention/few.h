@@ -26,6 +26,7 @@ typedef struct attn_blend {
     size_t v_stride;
     float *y;
     size_t y_stride;
+    bool is_far; /* v is not expected in cache: its rows are better fetched ahead */
 } attn_blend;
 
 typedef struct attn_few_kernels {
@@ -37,7 +38,7 @@ typedef struct attn_few_kernels {
     /* y[i][j] = alpha · Σ x[i][t] · w[j·ldw + t] for i < rows, j < columns, t < depth. */
     void (*dots)(size_t rows, size_t columns, size_t depth, float alpha, const float *const *x,
                  const float *w, size_t ldw, float *const *y);
-    /* y (+)= weights · v. Of more than ATTN_FEW_QUERIES rows, v is better in cache: nothing fetches it ahead. */
+    /* y (+)= weights · v. */
     void (*blend)(size_t rows, const attn_blend *b, bool adds);
 } attn_few_kernels;
 

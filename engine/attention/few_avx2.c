@@ -121,19 +121,21 @@ AVX2_INLINE void dots_block(int rows, int columns, const block *b) {
             b->y[i][b->at + (size_t)j] = results[j * rows + i];
 }
 
-/* sums[i · vectors + k] += weights · v, of a strip of `vectors` registers or one that is cut. All but the last two are
- * constants. */
-AVX2_INLINE void walk_values(int rows, int vectors, bool is_cut, bool is_far, const attn_strip *s,
-                             __m256 *sums) {
-    __m256 v[STRIP];
+/* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. Whoever blends no more
+ * than BLEND_ROWS rows does not copy v before: it is always fetched ahead. */
+AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const attn_strip *s) {
+    __m256 sums[STRIP_ROWS * STRIP], v[STRIP];
     __m256i lanes = first_lanes(is_cut ? s->width : 0);
+#pragma GCC unroll 24
+    for (int i = 0; i < rows * vectors; i++)
+        sums[i] = _mm256_setzero_ps();
 #pragma GCC unroll 2
     for (size_t j = 0; j < s->count; j++) {
 #pragma GCC unroll 4
         for (int k = 0; k < vectors; k++) {
             const float *from = s->v + j * s->v_stride + k * LANES;
             v[k] = is_cut ? load_first(from, lanes) : _mm256_loadu_ps(from);
-            if (is_far) fetch_ahead(from, s->v_stride);
+            fetch_ahead(from, s->v_stride);
         }
 #pragma GCC unroll 6
         for (int i = 0; i < rows; i++) {
@@ -143,19 +145,6 @@ AVX2_INLINE void walk_values(int rows, int vectors, bool is_cut, bool is_far, co
                 sums[i * vectors + k] = _mm256_fmadd_ps(weight, v[k], sums[i * vectors + k]);
         }
     }
-}
-
-/* y (+)= weights · v for a strip of `vectors` registers, or one that is cut. All three are constants. */
-AVX2_INLINE void blend_strip(int rows, int vectors, bool is_cut, const attn_strip *s) {
-    __m256 sums[STRIP_ROWS * STRIP];
-    __m256i lanes = first_lanes(is_cut ? s->width : 0);
-#pragma GCC unroll 24
-    for (int i = 0; i < rows * vectors; i++)
-        sums[i] = _mm256_setzero_ps();
-    if (s->is_far)
-        walk_values(rows, vectors, is_cut, true, s, sums);
-    else
-        walk_values(rows, vectors, is_cut, false, s, sums);
 #pragma GCC unroll 6
     for (int i = 0; i < rows; i++)
 #pragma GCC unroll 4

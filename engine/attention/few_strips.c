@@ -17,7 +17,7 @@ void attn_blend_by_strips(const attn_strips *strips, size_t rows, const attn_ble
                                       .y = b->y + i * b->y_stride + at,
                                       .y_stride = b->y_stride,
                                       .adds = adds,
-                                      .is_far = rows <= ATTN_FEW_QUERIES,
+                                      .is_far = b->is_far,
                                       .width = width};
             strips->run(some, &strip);
         }

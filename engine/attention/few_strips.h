@@ -15,7 +15,7 @@ typedef struct attn_strip {
     float *y; /* from its first row and column */
     size_t y_stride;
     bool adds;   /* to what y holds */
-    bool is_far; /* v is not expected in cache: its rows are fetched ahead */
+    bool is_far; /* of the blend */
     size_t width;
 } attn_strip;
 

@@ -14,14 +14,14 @@ enum {
     ATTN_ONLINE_KEYS = 768,
     ATTN_SPLIT_KEYS = 512, /* keys of one tile where few queries leave one tile to a head */
     /* Rows of one projection tile: of OpenBLAS, which packs the weights for each tile, and where rows are packed instead
-     * (panel.h), all of them at once. */
+     * (panel.h), all of them at once. And its columns. */
     ATTN_BLAS_TILE_ROWS = 1024,
     ATTN_PANEL_TILE_ROWS = 96,
-    ATTN_LINEAR_COLUMNS = 384, /* columns of one projection tile */
-    /* From so many rows on it is cheaper to pack the weights, of a panel's columns for so many rows (panel.h). */
+    ATTN_LINEAR_COLUMNS = 384,
+    ATTN_FEW_COLUMNS = 96, /* its columns where the rows are few: its weights stay in cache */
+    /* From ATTN_TALL_ROWS rows on it is cheaper to pack weights: of ATTN_PANEL_ROWS columns for so many rows at most. */
     ATTN_TALL_ROWS = 256,
     ATTN_TALL_TILE_ROWS = 512,
-    ATTN_FEW_COLUMNS = 96,  /* the same where the rows are few: its weights stay in cache */
     ATTN_ALIGN_FLOATS = 16, /* one cache line */
 };
 

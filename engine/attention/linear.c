@@ -1,6 +1,6 @@
-/* The projections: y = x·Wᵀ + b in tiles of columns (so that each tile packs its part of the weights once)
- * and, for long inputs, rows. Each tile writes its own rectangle of y. Few rows need no packing at all, and may come
- * from several requests. */
+/* The projections: y = x·Wᵀ + b in tiles of columns and, for long inputs, rows. Each tile writes its own rectangle of y,
+ * in one of four ways: few rows read the weights from where they lie; more are packed themselves; many have the weights
+ * packed for them; OpenBLAS, where nothing of ours packs, packs both. The first two may have rows of several requests. */
 #include "geometry.h"
 
 #include "../blas/blas.h"
@@ -20,18 +20,19 @@ static attn_span piece_of(size_t whole, size_t piece, size_t index) {
     return (attn_span){begin, begin + (rest < piece ? rest : piece)};
 }
 
-/* What computes a row: what reads weights at the speed of memory, what packs rows, or OpenBLAS. */
-static bool is_few(const attn_linear *linear) {
-    return linear->rows <= attn_few_kernels_in_use()->linear_rows;
+_Static_assert((int)ATTN_PANEL_TILE_ROWS <= (int)ATTN_PANEL_ROWS, "the rows of a tile are packed at once");
+
+typedef enum linear_way { FEW_ROWS, PACKED_ROWS, PACKED_WEIGHTS, BLAS } linear_way;
+
+static linear_way way_of(const attn_linear *linear) {
+    if (linear->rows <= attn_few_kernels_in_use()->linear_rows) return FEW_ROWS;
+    if (!attn_panel_kernels_in_use()) return BLAS;
+    return linear->rows < ATTN_TALL_ROWS ? PACKED_ROWS : PACKED_WEIGHTS;
 }
 
 bool attn_linear_can_share(const attn_linear *linear) {
-    return is_few(linear) || (attn_panel_kernels_in_use() && linear->rows <= ATTN_PANEL_TILE_ROWS);
-}
-
-/* Whether its rows are so many that the weights are packed for them, and not they for the weights. */
-static bool is_tall(const attn_linear *linear) {
-    return attn_panel_kernels_in_use() && linear->rows >= ATTN_TALL_ROWS;
+    linear_way way = way_of(linear);
+    return way == FEW_ROWS || (way == PACKED_ROWS && linear->rows <= ATTN_PANEL_TILE_ROWS);
 }
 
 typedef struct tile_size {
@@ -40,9 +41,15 @@ typedef struct tile_size {
 
 static tile_size size_of_tiles(const attn_linear *linear) {
     if (attn_linear_can_share(linear)) return (tile_size){linear->rows, ATTN_FEW_COLUMNS};
-    if (!attn_panel_kernels_in_use()) return (tile_size){ATTN_BLAS_TILE_ROWS, ATTN_LINEAR_COLUMNS};
-    if (!is_tall(linear)) return (tile_size){ATTN_PANEL_TILE_ROWS, ATTN_LINEAR_COLUMNS};
-    return (tile_size){ATTN_TALL_TILE_ROWS, ATTN_PANEL_ROWS};
+    switch (way_of(linear)) {
+    case PACKED_WEIGHTS: {
+        /* Dealt out evenly: one row more would have the weights packed for itself. */
+        size_t tiles = pieces(linear->rows, ATTN_TALL_TILE_ROWS);
+        return (tile_size){pieces(linear->rows, tiles), ATTN_PANEL_ROWS};
+    }
+    case BLAS: return (tile_size){ATTN_BLAS_TILE_ROWS, ATTN_LINEAR_COLUMNS};
+    default: return (tile_size){ATTN_PANEL_TILE_ROWS, ATTN_LINEAR_COLUMNS};
+    }
 }
 
 size_t attn_linear_tiles(const attn_linear *linear) {
@@ -118,11 +125,12 @@ void attn_linear_run_together(const attn_linear *const *linears, size_t count, s
         .first = linears[0], .columns = piece_of(linears[0]->out, ATTN_FEW_COLUMNS, tile), .is_few = true};
     row_list packed = {.first = few.first, .columns = few.columns, .finite = true};
     for (size_t n = 0; n < count; n++)
-        add_rows(is_few(linears[n]) ? &few : &packed, linears[n], (attn_span){0, linears[n]->rows});
+        add_rows(way_of(linears[n]) == FEW_ROWS ? &few : &packed, linears[n],
+                 (attn_span){0, linears[n]->rows});
     compute_rows(&few);
     compute_rows(&packed);
     for (size_t n = 0; n < count; n++)
-        finite[n] = (packed.finite && !is_few(linears[n])) ||
+        finite[n] = (packed.finite && way_of(linears[n]) != FEW_ROWS) ||
                     is_finite(linears[n], (attn_span){0, linears[n]->rows}, few.columns);
 }
 
@@ -135,7 +143,7 @@ static bool run_blas(const attn_linear *linear, attn_span rows, attn_span column
     return is_finite(linear, rows, columns);
 }
 
-static bool run_packed(const attn_linear *linear, attn_span rows, attn_span columns) {
+static bool run_packed_rows(const attn_linear *linear, attn_span rows, attn_span columns) {
     row_list list = {.first = linear, .columns = columns, .finite = true};
     add_rows(&list, linear, rows);
     compute_rows(&list);
@@ -143,7 +151,7 @@ static bool run_packed(const attn_linear *linear, attn_span rows, attn_span colu
 }
 
 /* At most ATTN_PANEL_ROWS columns: their weights are packed, once for all the rows of the tile. */
-static bool run_tall(const attn_linear *l, attn_span rows, attn_span columns) {
+static bool run_packed_weights(const attn_linear *l, attn_span rows, attn_span columns) {
     const attn_panel_kernels *kernels = attn_panel_kernels_in_use();
     const float *w[ATTN_PANEL_ROWS], *bias = l->b ? l->b + columns.begin : NULL;
     size_t width = columns.end - columns.begin;
@@ -154,6 +162,7 @@ static bool run_tall(const attn_linear *l, attn_span rows, attn_span columns) {
     for (size_t t = 0; t < l->in; t += ATTN_PANEL_DEPTH) {
         size_t rest = l->in - t, depth = rest < ATTN_PANEL_DEPTH ? rest : ATTN_PANEL_DEPTH;
         kernels->pack(width, t, depth, w, &panel);
+        /* The last part tells: what was not finite before stays so. */
         finite = kernels->rows(&panel, rows.end - rows.begin, l->x + rows.begin * l->in + t, l->in, 1, bias,
                                t > 0, l->y + rows.begin * l->out + columns.begin, l->out);
     }
@@ -171,8 +180,11 @@ bool attn_linear_run(const attn_linear *linear, size_t tile) {
     size_t row_pieces = pieces(linear->rows, size.rows);
     attn_span rows = piece_of(linear->rows, size.rows, tile % row_pieces);
     attn_span columns = piece_of(linear->out, size.columns, tile / row_pieces);
-    if (!attn_panel_kernels_in_use()) return run_blas(linear, rows, columns);
-    return (is_tall(linear) ? run_tall : run_packed)(linear, rows, columns);
+    switch (way_of(linear)) {
+    case PACKED_WEIGHTS: return run_packed_weights(linear, rows, columns);
+    case BLAS: return run_blas(linear, rows, columns);
+    default: return run_packed_rows(linear, rows, columns);
+    }
 }
 
 /* The floats at a place, or nothing where only sizes are asked for. */

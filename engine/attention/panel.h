@@ -1,7 +1,7 @@
 /* Matrix products of which one side is packed: rows of a matrix are laid side by side, so that one step of the depth
  * lies together in as many vector registers as it takes, and the rows of the other matrix are read from where they lie,
- * one number at a time for all lanes. A general product packs both sides; here it is the smaller one, and the larger
- * one — the weights — is read as it is (K. Goto & R. van de Geijn, "Anatomy of high-performance matrix multiplication",
+ * one number at a time for all lanes. A general product packs both sides; here it is the one that is read again more
+ * often, and the other is read as it is (K. Goto & R. van de Geijn, "Anatomy of high-performance matrix multiplication",
  * 2008, gives the order of the loops and the reason for it: what is read again stays in cache).
  *
  * Each result is summed by itself, step after step of the depth: a row's bits are the same whatever other rows are

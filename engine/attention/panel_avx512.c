@@ -18,10 +18,11 @@ enum {
     VECTORS = 3, /* registers of a strip, at most */
     BLOCK = 14,  /* rows of a block, at most */
     THIRDS = (BLOCK + 2) / 3,
-    SUMS = 28,   /* of a block, at most */
-    PIECE = 256, /* of the depth, summed up by itself */
-    AHEAD = 64,  /* numbers of a row that are fetched before they are packed */
-    CHUNK = 126, /* other rows that every strip meets before the next ones: whole blocks of 9 and of 14 */
+    SUMS = 28,    /* of a block, at most */
+    PIECE = 256,  /* of the depth, summed up by itself */
+    GATHERED = 3, /* places where what is not finite shows: in one each addition would wait for the last */
+    AHEAD = 64,   /* numbers of a row that are fetched before they are packed */
+    CHUNK = 126,  /* other rows that every strip meets before the next ones: whole blocks of 9 and of 14 */
 };
 
 /* What one block works on. */
@@ -127,15 +128,16 @@ AVX512_INLINE void multiply(int rows, int vectors, const block *b, __m512 *sums)
     }
 }
 
-/* Gathers 0 times each result: NaN once one was not finite. In three places, since each waits for the one before. */
-enum { GATHERED = 3 };
-
+/* Gathers 0 times each result: NaN once one was not finite. */
 AVX512_INLINE void gather(int index, __m512 result, __m512 gathered[GATHERED]) {
     gathered[index % GATHERED] = _mm512_fmadd_ps(result, _mm512_setzero_ps(), gathered[index % GATHERED]);
 }
 
 AVX512_INLINE void tell(const __m512 gathered[GATHERED], bool *finite) {
-    __m512 all = _mm512_add_ps(_mm512_add_ps(gathered[0], gathered[1]), gathered[2]);
+    __m512 all = gathered[0];
+#pragma GCC unroll 3
+    for (int i = 1; i < GATHERED; i++)
+        all = _mm512_add_ps(all, gathered[i]);
     if (_mm512_cmp_ps_mask(all, all, _CMP_UNORD_Q) != 0) *finite = false;
 }
 

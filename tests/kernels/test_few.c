@@ -54,7 +54,7 @@ static double expected(const product *p, bool is_blend, size_t i, size_t j) {
 }
 
 /* Through matrices of exactly the size; what is added to nothing begins as NaN. */
-static void run_blend(const attn_few_kernels *k, product *p, bool adds) {
+static void run_blend(const attn_few_kernels *k, product *p, bool adds, bool is_far) {
     float *weights = malloc(p->rows * p->depth * sizeof *weights),
           *y = malloc(p->rows * p->columns * sizeof *y);
     ck_assert(weights != NULL && y != NULL);
@@ -70,7 +70,8 @@ static void run_blend(const attn_few_kernels *k, product *p, bool adds) {
                           .v = p->large,
                           .v_stride = p->columns,
                           .y = y,
-                          .y_stride = p->columns};
+                          .y_stride = p->columns,
+                          .is_far = is_far};
     k->blend(p->rows, &b, adds);
     for (size_t i = 0; i < p->rows; i++)
         memcpy(p->y[i], y + i * p->columns, p->columns * sizeof *y);
@@ -78,10 +79,14 @@ static void run_blend(const attn_few_kernels *k, product *p, bool adds) {
     free(y);
 }
 
+/* Dot products, and blends of values that are near and far. */
+typedef enum product_way { DOTS, NEAR_BLEND, FAR_BLEND } product_way;
+
 static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_t depth) {
     const attn_few_kernels *k = attn_few_kernels_of(vectors);
     const float alpha = -0.75F;
-    for (int is_blend = 0; is_blend < 2; is_blend++) {
+    for (product_way way = DOTS; way <= FAR_BLEND; way++) {
+        bool is_blend = way != DOTS;
         product p = product_new(rows, columns, depth);
         double want[MOST_ROWS][MOST_COLUMNS];
         size_t wrong = 0;
@@ -90,15 +95,15 @@ static void check_shape(attn_vectors vectors, size_t rows, size_t columns, size_
                 want[i][j] = is_blend ? (rows % 2 == 0 ? (double)p.y[i][j] : 0) + expected(&p, true, i, j)
                                       : (double)alpha * expected(&p, false, i, j);
         if (is_blend)
-            run_blend(k, &p, rows % 2 == 0);
+            run_blend(k, &p, rows % 2 == 0, way == FAR_BLEND);
         else
             k->dots(rows, columns, depth, alpha, (const float *const *)p.x, p.large, depth, p.y);
         /* Counted so that a NaN is wrong as well. */
         for (size_t i = 0; i < rows; i++)
             for (size_t j = 0; j < columns; j++)
                 wrong += fabs((double)p.y[i][j] - want[i][j]) <= 1e-6 * (double)(depth + 4) ? 0 : 1;
-        ck_assert_msg(wrong == 0, "%s, %zu × %zu × %zu, blend %d: %zu wrong", attn_vectors_name(vectors),
-                      rows, columns, depth, is_blend, wrong);
+        ck_assert_msg(wrong == 0, "%s, %zu × %zu × %zu, way %d: %zu wrong", attn_vectors_name(vectors), rows,
+                      columns, depth, (int)way, wrong);
         product_free(&p);
     }
 }
@@ -147,7 +152,7 @@ START_TEST(parts_of_a_blend_round_less_than_one_sum) {
         weights[i] = 1.0F / (PARTS * COUNT);
     for (size_t i = 0; i < COUNT * WIDTH; i++)
         v[i] = 0.7F;
-    const attn_blend part = {COUNT, WIDTH, weights, COUNT, v, WIDTH, y, WIDTH};
+    const attn_blend part = {COUNT, WIDTH, weights, COUNT, v, WIDTH, y, WIDTH, false};
     for (size_t i = 0; i < PARTS; i++)
         attn_few_kernels_of(vectors)->blend(1, &part, i > 0);
     for (size_t c = 0; c < WIDTH; c++)
@@ -197,7 +202,8 @@ static void run_blends(attn_vectors vectors) {
                               .v = timed_large,
                               .v_stride = TIMED_COLUMNS,
                               .y = timed_y[0],
-                              .y_stride = TIMED_DEPTH};
+                              .y_stride = TIMED_DEPTH,
+                              .is_far = true};
     attn_few_kernels_of(vectors)->blend(TIMED_ROWS, &blend, true);
 }
 

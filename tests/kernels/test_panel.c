@@ -135,18 +135,25 @@ START_TEST(every_shape_of_a_block_is_right) {
 }
 END_TEST
 
-/* What lets requests share a product. */
+/* What lets requests share a product; and whichever side is packed. Over several pieces of the depth. */
 START_TEST(a_row_has_the_same_bits_in_any_company) {
     const attn_panel_kernels *k = kernels(_i);
     if (!k) return;
-    enum { DEPTH = 70 };
-    static float many[ATTN_PANEL_ROWS][MOST_OTHERS], alone[MOST_OTHERS];
+    enum { DEPTH = 600 };
+    static float many[ATTN_PANEL_ROWS][MOST_OTHERS], alone[MOST_OTHERS],
+        by_rows[MOST_OTHERS][ATTN_PANEL_ROWS];
     float *y[ATTN_PANEL_ROWS], *one = alone;
     product p = product_new(ATTN_PANEL_ROWS, MOST_OTHERS, DEPTH);
     for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
         y[i] = many[i];
     k->pack(ATTN_PANEL_ROWS, p.at, DEPTH, (const float *const *)p.x, &panel);
     k->columns(&panel, MOST_OTHERS, p.w, DEPTH, NULL, false, y);
+    k->rows(&panel, MOST_OTHERS, p.w, DEPTH, 1, NULL, false, by_rows[0], ATTN_PANEL_ROWS);
+    size_t differ = 0;
+    for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
+        for (size_t j = 0; j < MOST_OTHERS; j++)
+            differ += memcmp(&by_rows[j][i], &many[i][j], sizeof(float)) != 0 ? 1U : 0U;
+    ck_assert_uint_eq(differ, 0);
     for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
         for (size_t first = 0; first < MOST_OTHERS; first += 5) {
             size_t others = MOST_OTHERS - first;
@@ -156,6 +163,22 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
                           first);
         }
     product_free(&p);
+}
+END_TEST
+
+/* Equal products would each lose the same digits of one long sum. */
+START_TEST(pieces_of_the_depth_round_less_than_one_sum) {
+    const attn_panel_kernels *k = kernels(_i);
+    if (!k) return;
+    static float x[LONGEST], y;
+    float *results = &y;
+    const float *row = x;
+    for (size_t t = 0; t < LONGEST; t++)
+        x[t] = 0.7F;
+    k->pack(1, 0, LONGEST, &row, &panel);
+    k->columns(&panel, 1, x, LONGEST, NULL, false, &results);
+    double right = (double)0.7F * (double)0.7F * LONGEST;
+    ck_assert_double_eq_tol((double)y / right, 1, 2e-6);
 }
 END_TEST
 
@@ -276,6 +299,7 @@ ATTND_SUITE(panel_kernels) {
     } else {
         tcase_add_loop_test(cases, every_shape_of_a_block_is_right, 0, ATTN_VECTORS_COUNT);
         tcase_add_loop_test(cases, a_row_has_the_same_bits_in_any_company, 0, ATTN_VECTORS_COUNT);
+        tcase_add_loop_test(cases, pieces_of_the_depth_round_less_than_one_sum, 0, ATTN_VECTORS_COUNT);
         tcase_add_loop_test(cases, a_result_that_is_not_finite_is_noticed, 0, ATTN_VECTORS_COUNT);
     }
     suite_add_tcase(suite, cases);

@@ -221,7 +221,7 @@ typedef struct pass {
 } pass;
 
 static const pass passes[] = {
-    {700, 700, ATTN_WANT_OUTPUTS, false},
+    {700, 1400, ATTN_WANT_OUTPUTS, false},
     {700, 700, ATTN_WANT_OUTPUTS, true},
     {300, 300, ATTN_WANT_OUTPUTS | ATTN_WANT_MAPS, true},
     {3, 3, ATTN_WANT_OUTPUTS, false},

@@ -8,11 +8,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { IN = 3, OUT = ATTN_LINEAR_COLUMNS + 17 };
+enum { OUT = ATTN_LINEAR_COLUMNS + 17 };
 
-/* So many that rows are packed, that weights are, and that OpenBLAS gets several tiles too. */
-static const size_t row_counts[] = {ATTN_TALL_ROWS - 1, ATTN_TALL_ROWS, ATTN_BLAS_TILE_ROWS + 37};
-enum { ROW_COUNTS = sizeof row_counts / sizeof *row_counts };
+/* So many rows that these are packed, that weights are, and that OpenBLAS gets several tiles too; the first two over more
+ * of the depth than is packed at a time. */
+static const struct shape {
+    size_t rows, in;
+} shapes[] = {
+    {ATTN_TALL_ROWS - 1, ATTN_PANEL_DEPTH + 6},
+    {ATTN_TALL_ROWS, ATTN_PANEL_DEPTH + 6},
+    {ATTN_TALL_TILE_ROWS + 1, 3},
+    {ATTN_BLAS_TILE_ROWS + 37, 3},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
 
 /* Multiples of 1/8 below 2: sums of products are exact. */
 static float number(size_t index, size_t step) {
@@ -47,19 +55,19 @@ static void check_product(const attn_linear *linear) {
     for (size_t i = 0; i < linear->rows; i++)
         for (size_t j = 0; j < OUT; j++) {
             float want = linear->b != NULL ? linear->b[j] : 0;
-            for (size_t c = 0; c < IN; c++)
-                want += linear->x[i * IN + c] * linear->w[j * IN + c];
+            for (size_t c = 0; c < linear->in; c++)
+                want += linear->x[i * linear->in + c] * linear->w[j * linear->in + c];
             wrong += linear->y[i * OUT + j] != want;
         }
     ck_assert_uint_eq(wrong, 0);
 }
 
 START_TEST(tiles_of_rows_and_columns_make_the_product) {
-    size_t rows = row_counts[_i], tiles = row_tiles(rows) * column_tiles(rows);
-    float *x = numbers(rows * IN, 7), *w = numbers(OUT * IN, 11), *b = numbers(OUT, 5);
+    size_t rows = shapes[_i].rows, in = shapes[_i].in, tiles = row_tiles(rows) * column_tiles(rows);
+    float *x = numbers(rows * in, 7), *w = numbers(OUT * in, 11), *b = numbers(OUT, 5);
     float *y = malloc(rows * OUT * sizeof *y);
     ck_assert_ptr_nonnull(y);
-    attn_linear linear = {rows, IN, OUT, x, w, NULL, y};
+    attn_linear linear = {rows, in, OUT, x, w, NULL, y};
     ck_assert_uint_eq(attn_linear_tiles(&linear), tiles);
     for (size_t bias = 0; bias < 2; bias++) {
         linear.b = bias > 0 ? b : NULL;
@@ -77,13 +85,13 @@ START_TEST(tiles_of_rows_and_columns_make_the_product) {
 END_TEST
 
 START_TEST(only_the_tile_with_a_value_beyond_float32_says_so) {
-    size_t rows = row_counts[_i], tiles = row_tiles(rows) * column_tiles(rows);
-    float *x = numbers(rows * IN, 7), *w = numbers(OUT * IN, 11);
+    size_t rows = shapes[_i].rows, in = shapes[_i].in, tiles = row_tiles(rows) * column_tiles(rows);
+    float *x = numbers(rows * in, 7), *w = numbers(OUT * in, 11);
     float *y = malloc(rows * OUT * sizeof *y);
     ck_assert_ptr_nonnull(y);
-    x[(rows - 1) * IN] = 1e38F;
+    x[(rows - 1) * in] = 1e38F;
     w[0] = 4; /* the others are below 2 */
-    attn_linear linear = {rows, IN, OUT, x, w, NULL, y};
+    attn_linear linear = {rows, in, OUT, x, w, NULL, y};
     /* In the last tile of rows of the first columns. */
     for (size_t tile = 0; tile < tiles; tile++)
         ck_assert_msg(attn_linear_run(&linear, tile) == (tile != row_tiles(rows) - 1), "tile %zu", tile);
@@ -148,8 +156,8 @@ ATTND_SUITE(linear) {
     Suite *suite = suite_create("linear");
     TCase *cases = tcase_create("linear");
     tcase_add_unchecked_fixture(cases, attn_blas_single_threaded, NULL);
-    tcase_add_loop_test(cases, tiles_of_rows_and_columns_make_the_product, 0, ROW_COUNTS);
-    tcase_add_loop_test(cases, only_the_tile_with_a_value_beyond_float32_says_so, 0, ROW_COUNTS);
+    tcase_add_loop_test(cases, tiles_of_rows_and_columns_make_the_product, 0, SHAPES);
+    tcase_add_loop_test(cases, only_the_tile_with_a_value_beyond_float32_says_so, 0, SHAPES);
     tcase_add_loop_test(cases, projections_of_few_rows_come_out_together_as_alone, 0,
                         sizeof spoilt / sizeof *spoilt);
     suite_add_tcase(suite, cases);
