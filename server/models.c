@@ -122,6 +122,16 @@ const attn_layer *srv_models_layer(const attn_model *model, const char *index_or
     return attn_model_layer(model, index);
 }
 
+void srv_models_layers(const attn_model *model, char *out, size_t size) {
+    const char *first = model->layers[0].name;
+    size_t last = model->layer_count - 1;
+    if (last == 0)
+        snprintf(out, size, "its only layer is 0 ('%.64s')", first);
+    else
+        snprintf(out, size, "its layers are 0 ('%.64s') to %zu ('%.64s')", first, last,
+                 model->layers[last].name);
+}
+
 const char *srv_models_digest(const srv_models *models, size_t index) {
     const digest *one = models->digests ? &models->digests[index] : NULL;
     return one && atomic_load(&one->is_known) ? one->text : NULL;

@@ -38,6 +38,9 @@ const attn_model *srv_models_at(const srv_models *models, size_t index);
 const attn_model *srv_models_find(const srv_models *models, const char *name);
 /* The model's block by index or name, as they stand in a path or on a command line; NULL where there is none. */
 const attn_layer *srv_models_layer(const attn_model *model, const char *index_or_name);
+/* For the error where there is none: "its layers are 0 ('layers.0') to 1 ('layers.1')", cut where it does not fit. */
+enum { SRV_LAYERS_SIZE = 200 };
+void srv_models_layers(const attn_model *model, char *out, size_t size);
 /* SHA-256 of the file of the model at `index`, in hexadecimal; NULL until srv_models_set_digest has told it. */
 const char *srv_models_digest(const srv_models *models, size_t index);
 /* Once a model; copies. For one thread at a time, while others read. */

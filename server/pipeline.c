@@ -133,17 +133,15 @@ static const attn_layer *find_layer(srv_job *job) {
         job->layer_index = (size_t)(layer - model->layers);
         return layer;
     }
-    const char *last = model->layers[model->layer_count - 1].name, *first = model->layers[0].name;
     srv_problem *problem = &job->answer.problem;
-    if (name) {
+    char layers[SRV_LAYERS_SIZE];
+    srv_models_layers(model, layers, sizeof layers);
+    if (name)
         srv_problem_set(problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_POINTER, "/layer",
-                        "no layer '%.64s' in model '%s'; its %zu run from '%s' to '%s'", name, model->name,
-                        model->layer_count, first, last);
-    } else {
+                        "no layer '%.64s' in model '%s'; %s", name, model->name, layers);
+    else
         srv_problem_set(problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_POINTER, "/layer",
-                        "no layer %zu in model '%s'; its layers are 0 ('%s') to %zu ('%s')",
-                        job->ask->layer_index, model->name, first, model->layer_count - 1, last);
-    }
+                        "no layer %zu in model '%s'; %s", job->ask->layer_index, model->name, layers);
     srv_ask_point(job->ask, problem);
     return NULL;
 }

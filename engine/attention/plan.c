@@ -92,8 +92,8 @@ static attn_code check_lengths(attn_plan *plan, workspace *space, attn_error *er
                                   "sequence %zu is empty; at least one position is needed", n);
         if (!r->context && s->keys != s->queries)
             return attn_error_set(error, ATTN_SHAPE, "/context",
-                                  "sequence %zu has %zu queries and %zu keys without `context`", n,
-                                  s->queries, s->keys);
+                                  "sequence %zu has %zu %s and %zu key%s without `context`", n, s->queries,
+                                  attn_queries(s->queries), s->keys, attn_plural(s->keys));
         plan->total_queries = sum(space, plan->total_queries, s->queries);
         plan->total_keys = sum(space, plan->total_keys, s->keys);
     }
@@ -107,6 +107,15 @@ static size_t first_rectangular(const attn_request *r) {
     return r->sequence_count;
 }
 
+static attn_code refuse_rectangular(const attn_request *r, size_t n, attn_error *error) {
+    size_t queries = r->sequences[n].queries, keys = r->sequences[n].keys;
+    return attn_error_set(error, ATTN_AMBIGUOUS_CAUSAL, "/causal",
+                          "sequence %zu has %zu %s and %zu key%s, so %s needs an alignment: \"top_left\" "
+                          "(query i sees keys j <= i) or \"bottom_right\" (keys j <= i + keys - queries)",
+                          n, queries, attn_queries(queries), keys, attn_plural(keys),
+                          r->causal == ATTN_CAUSAL_OFF ? "a window" : "`causal`");
+}
+
 /* Causal and window become what the request or else the layer says, with an alignment. */
 static attn_code resolve_causal(attn_plan *plan, attn_error *error) {
     attn_request *r = &plan->request;
@@ -115,13 +124,7 @@ static attn_code resolve_causal(attn_plan *plan, attn_error *error) {
     if (r->causal == ATTN_CAUSAL_LAYER) r->causal = ATTN_CAUSAL_OFF;
     bool needs_alignment = r->causal == ATTN_CAUSAL_SQUARE || (r->causal == ATTN_CAUSAL_OFF && r->window > 0);
     size_t rectangular = first_rectangular(r);
-    if (needs_alignment && rectangular < r->sequence_count)
-        return attn_error_set(
-            error, ATTN_AMBIGUOUS_CAUSAL, "/causal",
-            "sequence %zu has %zu queries and %zu keys, so %s needs an alignment: \"top_left\" "
-            "(query i sees keys j <= i) or \"bottom_right\" (keys j <= i + keys - queries)",
-            rectangular, r->sequences[rectangular].queries, r->sequences[rectangular].keys,
-            r->causal == ATTN_CAUSAL_OFF ? "a window" : "`causal`");
+    if (needs_alignment && rectangular < r->sequence_count) return refuse_rectangular(r, rectangular, error);
     if (r->causal == ATTN_CAUSAL_SQUARE) r->causal = ATTN_CAUSAL_TOP_LEFT;
     return ATTN_OK;
 }

@@ -15,6 +15,14 @@ const char *attn_code_name(attn_code code) {
     return "unknown";
 }
 
+const char *attn_plural(size_t count) {
+    return count == 1 ? "" : "s";
+}
+
+const char *attn_queries(size_t count) {
+    return count == 1 ? "query" : "queries";
+}
+
 void attn_error_clear(attn_error *error) {
     if (error == NULL) return;
     error->code = ATTN_OK;

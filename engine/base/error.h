@@ -6,6 +6,8 @@
 #ifndef ATTN_BASE_ERROR_H
 #define ATTN_BASE_ERROR_H
 
+#include <stddef.h>
+
 /* code, name. The name is stable: the server shows it to clients as the problem's `code`. */
 #define ATTN_CODES(X)                                                                                        \
     X(ATTN_OK, "ok")                                                                                         \
@@ -37,6 +39,10 @@ typedef struct attn_error {
 
 /* The stable name of a code, e.g. "shape_mismatch". Static storage. */
 const char *attn_code_name(attn_code code);
+
+/* For texts: what ends the word for so many of a thing ("%zu row%s"), and the word itself for queries. Static. */
+const char *attn_plural(size_t count);
+const char *attn_queries(size_t count);
 
 /* Makes an error value hold nothing. */
 void attn_error_clear(attn_error *error);

@@ -36,8 +36,9 @@ static int print_example(const srv_models *models, const char *name, const char 
     }
     const attn_layer *layer = wanted ? srv_models_layer(model, wanted) : &model->layers[0];
     if (!layer) {
-        fprintf(stderr, "attnd example: no layer '%.64s' in model '%s'; its layers are 0 to %zu\n", wanted,
-                model->name, model->layer_count - 1);
+        char layers[SRV_LAYERS_SIZE];
+        srv_models_layers(model, layers, sizeof layers);
+        fprintf(stderr, "attnd example: no layer '%.64s' in model '%s'; %s\n", wanted, model->name, layers);
         return SRV_EXIT_USAGE;
     }
     srv_text text = {0};

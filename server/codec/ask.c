@@ -52,11 +52,6 @@ static void row_place(const binding *to, const char *name, const srv_rows *rows,
     }
 }
 
-/* What ends the word for so many of a thing. */
-static const char *plural(size_t count) {
-    return count == 1 ? "" : "s";
-}
-
 /* Rows of one tensor against the width that the layer takes; 0: any, but all the same. */
 static bool check_width(const binding *to, const char *name, const srv_rows *rows, size_t width) {
     char where[ATTN_WHERE_SIZE];
@@ -65,17 +60,17 @@ static bool check_width(const binding *to, const char *name, const srv_rows *row
         row_place(to, name, rows, 0, 0, where);
         return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                                "row has %zu number%s; layer %zu of model '%s' takes %zu", rows->width,
-                               plural(rows->width), to->index, to->model, width);
+                               attn_plural(rows->width), to->index, to->model, width);
     }
     if (rows->odd_width == 0) return true;
     row_place(to, name, rows, rows->odd_sequence, rows->odd_row, where);
     if (width == 0)
         return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                                "row has %zu number%s; the first row has %zu", rows->odd_width,
-                               plural(rows->odd_width), rows->width);
+                               attn_plural(rows->odd_width), rows->width);
     return srv_problem_set(to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
                            "row has %zu number%s; layer %zu of model '%s' takes %zu", rows->odd_width,
-                           plural(rows->odd_width), to->index, to->model, width);
+                           attn_plural(rows->odd_width), to->index, to->model, width);
 }
 
 static bool check_widths(const binding *to) {
@@ -91,7 +86,7 @@ static bool check_widths(const binding *to) {
     return srv_problem_set(
         to->problem, SRV_SHAPE_MISMATCH, SRV_WHERE_POINTER, where,
         "row has %zu number%s; inputs has %zu, which layer %zu of model '%s' compares them with", width,
-        plural(width), given->inputs.width, to->index, to->model);
+        attn_plural(width), given->inputs.width, to->index, to->model);
 }
 
 static bool missing(const binding *to, const char *where, const char *what, size_t takes, size_t found) {

@@ -3,7 +3,8 @@
 #include "json_walk.h"
 
 static bool check_list(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
-                       const char *whose, const char *axis) {
+                       const char *whose, bool of_keys) {
+    const char *axis = !of_keys ? attn_queries(length) : length == 1 ? "key" : "keys";
     char found[SRV_FOUND_SIZE];
     if (!json_is_array(list) || json_array_size(list) != length)
         return srv_place_fail(place, &ask->problem, json_is_array(list) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
@@ -20,8 +21,8 @@ static bool check_list(srv_ask *ask, const json_t *list, const srv_place *place,
 }
 
 static bool check_sequence(srv_ask *ask, const json_t *list, const srv_place *place, size_t length,
-                           const char *axis) {
-    return check_list(ask, list, place, length, "the sequence has", axis);
+                           bool of_keys) {
+    return check_list(ask, list, place, length, "the sequence has", of_keys);
 }
 
 /* A packed batch has its labels in one list, as its rows. */
@@ -30,17 +31,16 @@ static bool check_packed(srv_ask *ask, const json_t *list, const srv_place *plac
     size_t sum = 0;
     for (size_t i = 0; i < ask->request.sequence_count; i++)
         sum += of_keys ? sequences[i].keys : sequences[i].queries;
-    return check_list(ask, list, place, sum, "the sequences have", of_keys ? "keys" : "queries");
+    return check_list(ask, list, place, sum, "the sequences have", of_keys);
 }
 
 static bool check_labels(srv_ask *ask, const json_t *value, const srv_place *place, bool of_keys) {
     const attn_sequence *sequences = ask->storage->sequences;
     size_t count = ask->request.sequence_count;
-    const char *axis = of_keys ? "keys" : "queries";
     char found[SRV_FOUND_SIZE];
     if (ask->packed) return check_packed(ask, value, place, of_keys);
     if (ask->single)
-        return check_sequence(ask, value, place, of_keys ? sequences[0].keys : sequences[0].queries, axis);
+        return check_sequence(ask, value, place, of_keys ? sequences[0].keys : sequences[0].queries, of_keys);
     if (!json_is_array(value) || json_array_size(value) != count)
         return srv_place_fail(place, &ask->problem,
                               json_is_array(value) ? SRV_SHAPE_MISMATCH : SRV_WRONG_TYPE,
@@ -49,7 +49,7 @@ static bool check_labels(srv_ask *ask, const json_t *value, const srv_place *pla
     for (size_t i = 0; i < count; i++) {
         srv_place sequence = {place, NULL, i};
         size_t length = of_keys ? sequences[i].keys : sequences[i].queries;
-        if (!check_sequence(ask, json_array_get(value, i), &sequence, length, axis)) return false;
+        if (!check_sequence(ask, json_array_get(value, i), &sequence, length, of_keys)) return false;
     }
     return true;
 }

@@ -96,9 +96,10 @@ static bool check_room(srv_exchange *exchange, const srv_framing *framing, srv_p
         return srv_problem_set(problem, SRV_LOADING, SRV_WHERE_NONE, NULL, "the models are being loaded");
     if (exchange->place->is_extra)
         return srv_problem_set(problem, SRV_TOO_MANY_CONNECTIONS, SRV_WHERE_NONE, NULL,
-                               "%zu connections are open; no more are served at this moment (setting "
+                               "%zu connection%s open; no more are served at this moment (setting "
                                "limits.max_connections)",
-                               http->options.max_connections);
+                               http->options.max_connections,
+                               http->options.max_connections == 1 ? " is" : "s are");
     if (!route->start) return true;
     if (srv_budget_taken(&http->running) >= http->running.limit) return srv_refuse_queue(http, problem);
     return !route->codecs || open_decoder(exchange, framing, problem);

@@ -46,9 +46,10 @@ void srv_route_layer(srv_call *call) {
         srv_reply_json(&call->reply, srv_layer_document(model, (size_t)(layer - layers)));
         return;
     }
+    char known[SRV_LAYERS_SIZE];
+    srv_models_layers(model, known, sizeof known);
     srv_problem_set(&call->reply.problem, SRV_LAYER_NOT_FOUND, SRV_WHERE_NONE, NULL,
-                    "no layer '%.64s' in model '%s'; its layers are 0 ('%s') to %zu ('%s')", wanted,
-                    model->name, layers[0].name, model->layer_count - 1, layers[model->layer_count - 1].name);
+                    "no layer '%.64s' in model '%s'; %s", wanted, model->name, known);
 }
 
 void srv_route_example(srv_call *call) {

@@ -147,6 +147,23 @@ START_TEST(broken_text_has_an_offset) {
 }
 END_TEST
 
+START_TEST(layers_that_there_are_are_told) {
+    static const struct {
+        const char *body, *detail;
+    } asked[] = {
+        {"{\"layer\":3," X "}", "\"no layer 3 in model 'tiny'; its only layer is 0 ('layers.0')\""},
+        {"{\"layer\":\"b\"," X "}", "\"no layer 'b' in model 'tiny'; its only layer is 0 ('layers.0')\""},
+        {"{\"layer\":3,\"model\":\"demo\"," X "}",
+         "\"no layer 3 in model 'demo'; its layers are 0 ('layers.0') to 1 ('layers.1')\""},
+    };
+    for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {
+        json_t *document = api_post("/v1/attention", asked[i].body, 404);
+        json_check_exact(document, "/detail", asked[i].detail);
+        json_decref(document);
+    }
+}
+END_TEST
+
 START_TEST(gzip_without_its_header_is_told) {
     json_t *document = api_post("/v1/attention", "\x1f\x8b\x08\x01", 400);
     json_check_exact(document, "/detail",
@@ -260,6 +277,7 @@ ATTND_SUITE(errors) {
     Suite *suite = suite_create("errors");
     TCase *tests = api_case(suite, "errors");
     tcase_add_loop_test(tests, field_is_refused, 0, (int)(sizeof refusals / sizeof *refusals));
+    tcase_add_test(tests, layers_that_there_are_are_told);
     tcase_add_test(tests, gzip_without_its_header_is_told);
     tcase_add_loop_test(tests, broken_text_has_an_offset, 0, (int)(sizeof no_json / sizeof *no_json));
     tcase_add_test(tests, deep_nesting_is_refused);

@@ -101,7 +101,7 @@ static bool fail_list(reader *in, const json_t *value, const srv_place *place, c
 
 static bool read_keys(reader *in, const json_t *list, const srv_place *place, size_t keys) {
     if (!json_is_array(list) || json_array_size(list) != keys)
-        return fail_list(in, list, place, "the sequence has", keys, "keys");
+        return fail_list(in, list, place, "the sequence has", keys, keys == 1 ? "key" : "keys");
     for (size_t i = 0; i < keys; i++) {
         srv_place element = {place, NULL, i};
         const json_t *value = json_array_get(list, i);
@@ -117,9 +117,11 @@ static bool read_queries(reader *in, const json_t *list, const srv_place *place,
     size_t count = json_array_size(list);
     if (*rows == 0 && count != 1 && count != sequence->queries)
         return fail_list(in, list, place, "the sequence has", sequence->queries,
-                         "queries, so many rows or 1 are expected");
+                         sequence->queries == 1 ? "query, so 1 row is expected"
+                                                : "queries, so many rows or 1 are expected");
     if (*rows != 0 && count != *rows)
-        return fail_list(in, list, place, "the first one has", *rows, "rows, so many are expected");
+        return fail_list(in, list, place, "the first one has", *rows,
+                         *rows == 1 ? "row, so 1 is expected" : "rows, so many are expected");
     for (size_t i = 0; i < count; i++) {
         srv_place row = {place, NULL, i};
         if (!read_keys(in, json_array_get(list, i), &row, sequence->keys)) return false;
@@ -210,7 +212,8 @@ static bool cut_packed(reader *in, const srv_place *place, size_t found) {
     }
     if (found == at) return true;
     return srv_place_fail(place, &in->ask->problem, SRV_SHAPE_MISMATCH,
-                          "found a list of %zu; the sequences have %zu keys together", found, at);
+                          "found a list of %zu; the sequences have %zu key%s together", found, at,
+                          attn_plural(at));
 }
 
 static bool read_packed(reader *in, const json_t *list, const srv_place *place) {
@@ -270,16 +273,18 @@ static bool place_part(reader *in, const size_t *shape, const srv_place *place, 
     srv_block block = {in->used, rank > 2 ? shape[0] : 1, rank > 1 ? shape[rank - 2] : 1};
     srv_problem *problem = &in->ask->problem;
     if (keys != sequence->keys)
-        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH, "found %zu keys; the sequence has %zu",
-                              keys, sequence->keys);
+        return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH, "found %zu key%s; the sequence has %zu",
+                              keys, attn_plural(keys), sequence->keys);
     if (block.queries != 1 && block.queries != sequence->queries)
         return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH,
-                              "found %zu rows; the sequence has %zu queries, so many rows or 1 are expected",
-                              block.queries, sequence->queries);
+                              "found %zu row%s; the sequence has %zu %s, so many rows or 1 are expected",
+                              block.queries, attn_plural(block.queries), sequence->queries,
+                              attn_queries(sequence->queries));
     if (like != NULL && (like->heads != block.heads || like->queries != block.queries))
         return srv_place_fail(place, problem, SRV_SHAPE_MISMATCH,
-                              "found %zu heads of %zu rows; the first one has %zu of %zu", block.heads,
-                              block.queries, like->heads, like->queries);
+                              "found %zu head%s of %zu row%s; the first one has %zu of %zu", block.heads,
+                              attn_plural(block.heads), block.queries, attn_plural(block.queries),
+                              like->heads, like->queries);
     in->grid->blocks[index] = block;
     in->used += block.heads * block.queries * keys;
     return true;

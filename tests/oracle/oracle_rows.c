@@ -45,7 +45,8 @@ static bool cut(reader *in, const srv_place *place, size_t count) {
     }
     if (in->lengths->sum != count)
         return srv_place_fail(place, in->problem, SRV_SHAPE_MISMATCH,
-                              "found %zu rows; the lengths add up to %zu", count, in->lengths->sum);
+                              "found %zu row%s; the lengths add up to %zu", count, attn_plural(count),
+                              in->lengths->sum);
     memcpy(in->rows->lengths, in->lengths->list, in->lengths->count * sizeof *in->lengths->list);
     return true;
 }
@@ -236,8 +237,8 @@ bool oracle_set_values(srv_ask *ask, json_t *value, const srv_place *place) {
         srv_place sequence = {place, NULL, i};
         if (rows->lengths[i] != ask->storage->context.lengths[i])
             return srv_place_fail(ask->single ? place : &sequence, &ask->problem, SRV_SHAPE_MISMATCH,
-                                  "sequence has %zu rows; context has %zu", rows->lengths[i],
-                                  ask->storage->context.lengths[i]);
+                                  "sequence has %zu row%s; context has %zu", rows->lengths[i],
+                                  attn_plural(rows->lengths[i]), ask->storage->context.lengths[i]);
     }
     ask->request.values = rows->data;
     ask->request.d_value = rows->width;

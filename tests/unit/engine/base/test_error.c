@@ -2,6 +2,7 @@
 #include "engine/base/error.h"
 #include "suites.h"
 
+#include <stdint.h>
 #include <string.h>
 
 START_TEST(first_error_wins) {
@@ -53,6 +54,18 @@ START_TEST(long_texts_are_cut_between_characters) {
 }
 END_TEST
 
+START_TEST(one_of_a_thing) {
+    static const struct {
+        size_t count;
+        const char *plural, *queries;
+    } words[] = {{0, "s", "queries"}, {1, "", "query"}, {2, "s", "queries"}, {SIZE_MAX, "s", "queries"}};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        ck_assert_str_eq(attn_plural(words[i].count), words[i].plural);
+        ck_assert_str_eq(attn_queries(words[i].count), words[i].queries);
+    }
+}
+END_TEST
+
 ATTND_SUITE(error) {
     Suite *suite = suite_create("error");
     TCase *cases = tcase_create("error");
@@ -60,6 +73,7 @@ ATTND_SUITE(error) {
     tcase_add_test(cases, null_is_fine);
     tcase_add_test(cases, control_characters_become_question_marks);
     tcase_add_test(cases, long_texts_are_cut_between_characters);
+    tcase_add_test(cases, one_of_a_thing);
     suite_add_tcase(suite, cases);
     return suite;
 }
