@@ -152,7 +152,7 @@ START_TEST(a_row_has_the_same_bits_in_any_company) {
     size_t differ = 0;
     for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
         for (size_t j = 0; j < MOST_OTHERS; j++)
-            differ += memcmp(&by_rows[j][i], &many[i][j], sizeof(float)) != 0 ? 1U : 0U;
+            differ += by_rows[j][i] != many[i][j] ? 1U : 0U;
     ck_assert_uint_eq(differ, 0);
     for (size_t i = 0; i < ATTN_PANEL_ROWS; i++)
         for (size_t first = 0; first < MOST_OTHERS; first += 5) {
