@@ -8,6 +8,7 @@
 #define CFG_CFG_H
 
 #include "guess.h"
+#include "origin.h"
 
 #include <stdbool.h>
 #include <stddef.h>

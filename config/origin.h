@@ -1,5 +1,5 @@
 /* Which names of hosts and origins of web pages can be met in a request: any other would never match. Pure; any
- * thread. Internal to config/. */
+ * thread. */
 #ifndef CFG_ORIGIN_H
 #define CFG_ORIGIN_H
 

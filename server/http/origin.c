@@ -84,14 +84,6 @@ bool srv_origin_is_allowed(srv_patterns allowed, const char *origin) {
     return false;
 }
 
-bool srv_origin_is_valid(const char *origin) {
-    size_t scheme = 0;
-    while (isalnum((unsigned char)origin[scheme]) || (origin[scheme] && strchr("+-.", origin[scheme])))
-        scheme++;
-    return isalpha((unsigned char)*origin) && strncmp(origin + scheme, "://", 3) == 0 &&
-           srv_host_is_valid(origin + scheme + 3);
-}
-
 bool srv_origin_is_own(const char *origin, const char *host) {
     const char *authority = strstr(origin, "://");
     return authority && strcasecmp(authority + 3, host) == 0;

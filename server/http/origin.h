@@ -17,9 +17,6 @@ typedef struct srv_patterns {
  * and host are compared without case. */
 bool srv_origin_is_allowed(srv_patterns allowed, const char *origin);
 
-/* Whether it is an origin as browsers write one, "scheme://host" or "scheme://host:port". */
-bool srv_origin_is_valid(const char *origin);
-
 /* Whether the origin is the page's own host: its host and port are those of the Host header. */
 bool srv_origin_is_own(const char *origin, const char *host);
 

@@ -2,6 +2,7 @@
  * that the body gets. No byte of the body has been looked at. HTTP thread. */
 #include "exchange.h"
 
+#include "config/cfg.h"
 #include "server/codec/inflater.h"
 #include "server/codec/utf8.h"
 #include "server/http/origin.h"
@@ -38,12 +39,17 @@ static bool check_host(srv_exchange *exchange, const char *host, srv_problem *pr
                            LONGEST_SHOWN, host);
 }
 
+/* Whether it is an origin that a browser sends and the setting takes: neither null nor a pattern. */
+static bool is_a_page_s(const char *origin) {
+    return strstr(origin, "://") && !strchr(origin, '*') && !cfg_origin_wanted(origin);
+}
+
 static bool check_origin(srv_exchange *exchange, const srv_framing *framing, srv_problem *problem) {
     const char *origin = framing->origin;
     if (!origin || exchange->origin) return true;
     srv_utf8_clean(exchange->stranger, sizeof exchange->stranger, origin);
     char remedy[LONGEST_SHOWN + 40] = "";
-    if (strlen(origin) <= LONGEST_SHOWN && srv_origin_is_valid(origin))
+    if (strlen(origin) <= LONGEST_SHOWN && is_a_page_s(origin))
         snprintf(remedy, sizeof remedy, "; --cors-origin %s allows it", origin);
     return srv_problem_set(problem, SRV_FORBIDDEN_ORIGIN, SRV_WHERE_HEADER, "Origin",
                            "origin '%.*s'; this host and those of setting server.cors_origins are allowed%s",
