@@ -122,7 +122,8 @@ static void set_model(const reader *r, const cfg_row *row, const char *path, jso
         wrong_type(r, path, model, "an object with the strings name and path");
         return;
     }
-    if (!has_string(r, model, path, "name") | !has_string(r, model, path, "path")) return;
+    bool has_name = has_string(r, model, path, "name"), has_path = has_string(r, model, path, "path");
+    if (!has_name || !has_path) return;
     char origin[ORIGIN_SIZE], text[4096 + PATH_SIZE];
     make_origin(r, path, origin);
     snprintf(text, sizeof text, "%.100s=%s", name, file);
