@@ -50,13 +50,13 @@ static const srv_codec attention[] = {
      .encode = srv_svg_encode},
     {.type = "text/plain",
      .sent_as = "text/plain; charset=utf-8",
-     .parameters = srv_picture_parameters,
+     .parameters = srv_terminal_parameters,
      .settle = srv_table_settle,
      .cost = srv_terminal_cost,
      .encode = srv_terminal_encode},
     {.type = "text/csv",
      .sent_as = "text/csv; charset=utf-8",
-     .parameters = srv_picture_parameters,
+     .parameters = srv_csv_parameters,
      .settle = srv_table_settle,
      .cost = srv_csv_cost,
      .encode = srv_csv_encode},
@@ -103,12 +103,6 @@ bool srv_codec_has_parameter(const srv_codec *codec, const char *name) {
     return false;
 }
 
-const srv_codec *srv_codec_of_parameter(const srv_codecs *codecs, const char *name) {
-    for (size_t i = 0; i < codecs->count; i++)
-        if (srv_codec_has_parameter(codecs->rows + i, name)) return codecs->rows + i;
-    return NULL;
-}
-
 /* A list that grows: the last two items are joined when the next one is known. */
 typedef struct list {
     char *out;
@@ -147,5 +141,13 @@ void srv_codecs_written(const srv_codecs *codecs, char *out, size_t size) {
     list to = {out, size, 0, NULL};
     for (size_t i = 0; i < codecs->count; i++)
         if (codecs->rows[i].encode != NULL) add(&to, codecs->rows[i].type);
+    end(&to);
+}
+
+void srv_codecs_with_parameter(const srv_codecs *codecs, const char *name, char *out, size_t size) {
+    list to = {out, size, 0, NULL};
+    out[0] = '\0';
+    for (size_t i = 0; i < codecs->count; i++)
+        if (srv_codec_has_parameter(codecs->rows + i, name)) add(&to, codecs->rows[i].type);
     end(&to);
 }

@@ -93,12 +93,12 @@ extern const srv_codecs srv_codecs_attention, srv_codecs_inference;
 bool srv_codec_is_read(const srv_codec *codec);
 /* The format of a body with this Content-Type (NULL or "": the default); NULL where none is read so. */
 const srv_codec *srv_codec_of_body(const srv_codecs *codecs, const char *content_type);
-/* The format whose answers have this parameter in their query; NULL where none does. */
-const srv_codec *srv_codec_of_parameter(const srv_codecs *codecs, const char *name);
 bool srv_codec_has_parameter(const srv_codec *codec, const char *name);
 
-/* "a, b or c": the types that are read (or also read), or written. Cut where it does not fit. */
+/* "a, b or c": the types that are read (or also read), that are written, or whose answers have this parameter in their
+ * query. Cut where it does not fit. */
 void srv_codecs_read(const srv_codecs *codecs, char *out, size_t size);
 void srv_codecs_written(const srv_codecs *codecs, char *out, size_t size);
+void srv_codecs_with_parameter(const srv_codecs *codecs, const char *name, char *out, size_t size);
 
 #endif

@@ -58,12 +58,13 @@ static json_t *value_of(const srv_parameter *parameter, srv_field_kind kind) {
 /* Whether an option that is no field of a request belongs to the answer's format. */
 static bool check_format(const char *name, const srv_codec *gives, srv_problem *problem) {
     if (gives != NULL && srv_codec_has_parameter(gives, name)) return true;
-    const srv_codec *other = srv_codec_of_parameter(&srv_codecs_attention, name);
-    if (other == NULL)
+    char others[128];
+    srv_codecs_with_parameter(&srv_codecs_attention, name, others, sizeof others);
+    if (others[0] == '\0')
         return srv_field_fail_parameter(name, gives != NULL ? gives->parameters : NULL, problem);
     return srv_problem_set(problem, SRV_BAD_PARAMETER, SRV_WHERE_PARAMETER, name,
-                           "'%s' is about answers as %s; this one is %s, as Accept says", name, other->type,
-                           gives == NULL ? "another" : gives->type);
+                           "'%s' has no effect on this answer, %s: send Accept: %s", name,
+                           gives == NULL ? "which is of another form" : gives->type, others);
 }
 
 /* Whether a large answer is compressed is no field of a request: the text is the same. */

@@ -5,8 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *const srv_picture_parameters[] = {"sequence", "color_scale", "color_map", "cell", "columns",
-                                              "color",    "title",       "caption",   NULL};
+const char *const srv_picture_parameters[] = {"sequence", "color_scale", "color_map", "cell",
+                                              "title",    "caption",     NULL};
+const char *const srv_terminal_parameters[] = {"sequence", "color_scale", "color_map", "columns",
+                                               "color",    "title",       "caption",   NULL};
+const char *const srv_csv_parameters[] = {"sequence", NULL};
 
 static bool fail(srv_problem *problem, const char *name, const char *found, const char *expected) {
     return srv_problem_set(problem, SRV_OUT_OF_RANGE, SRV_WHERE_PARAMETER, name,

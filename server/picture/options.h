@@ -19,7 +19,9 @@ typedef struct srv_picture_options {
 
 enum { SRV_MAX_CELL = 256, SRV_MIN_COLUMNS = 20, SRV_MAX_COLUMNS = 1000 };
 
-extern const char *const srv_picture_parameters[];
+/* Those that have an effect on a PNG or SVG, on characters, and on CSV; each list ended by NULL. */
+extern const char *const srv_picture_parameters[], *const srv_terminal_parameters[],
+                                                       *const srv_csv_parameters[];
 
 /* Reads the parameters of a bound ask. False with a problem that names the parameter. */
 bool srv_picture_options_read(const srv_ask *ask, srv_picture_options *out, srv_problem *problem);

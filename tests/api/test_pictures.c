@@ -320,8 +320,9 @@ END_TEST
 START_TEST(same_bytes_every_time) {
     static const char *const types[] = {"image/png", "image/svg+xml", "text/plain", "text/csv"};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
-        http_answer first = ask_as(types[i], "?title=%E7%8C%AB", drawn[0].body, 200),
-                    second = ask_as(types[i], "?title=%E7%8C%AB", drawn[0].body, 200);
+        const char *query = i < 3 ? "?title=%E7%8C%AB" : "?sequence=0"; /* CSV has no title */
+        http_answer first = ask_as(types[i], query, drawn[0].body, 200),
+                    second = ask_as(types[i], query, drawn[0].body, 200);
         ck_assert_uint_eq(first.size, second.size);
         ck_assert_mem_eq(first.body, second.body, first.size);
         http_done(&first);
@@ -500,6 +501,45 @@ static const struct {
     {"image/png", "?sise=1", 422, "unknown_field", "sise"},
 };
 
+/* What has no effect on an answer is refused, with the types of those on which it has one. */
+static const struct {
+    const char *type, *query, *detail;
+} ineffective[] = {
+    {"application/json", "?color_scale=log",
+     "'color_scale' has no effect on this answer, application/json: send Accept: image/png, image/svg+xml or "
+     "text/plain"},
+    {"application/json", "?sequence=0",
+     "'sequence' has no effect on this answer, application/json: send Accept: image/png, image/svg+xml, "
+     "text/plain or "
+     "text/csv"},
+    {"application/x-npy", "?caption=x",
+     "'caption' has no effect on this answer, application/x-npy: send Accept: image/png, image/svg+xml or "
+     "text/plain"},
+    {"image/png", "?columns=60",
+     "'columns' has no effect on this answer, image/png: send Accept: text/plain"},
+    {"image/svg+xml", "?color=1",
+     "'color' has no effect on this answer, image/svg+xml: send Accept: text/plain"},
+    {"text/plain", "?cell=3",
+     "'cell' has no effect on this answer, text/plain: send Accept: image/png or image/svg+xml"},
+    {"text/csv", "?color_map=grey",
+     "'color_map' has no effect on this answer, text/csv: send Accept: image/png, image/svg+xml or "
+     "text/plain"},
+    {"text/csv", "?title=x",
+     "'title' has no effect on this answer, text/csv: send Accept: image/png, image/svg+xml or text/plain"},
+    {"image/png", "?tensor=outputs",
+     "'tensor' has no effect on this answer, image/png: send Accept: application/x-npy"},
+};
+
+START_TEST(ineffective_parameters_are_refused) {
+    http_answer answer = ask_as(ineffective[_i].type, ineffective[_i].query, drawn[0].body, 422);
+    api_check_problem(&answer, 422, "bad_parameter");
+    json_t *problem = http_json(&answer);
+    ck_assert_str_eq(json_string_value(json_object_get(problem, "detail")), ineffective[_i].detail);
+    json_decref(problem);
+    http_done(&answer);
+}
+END_TEST
+
 START_TEST(refusals) {
     http_answer answer = ask_as(refused[_i].type, refused[_i].query, drawn[0].body, refused[_i].status);
     api_check_problem(&answer, refused[_i].status, refused[_i].code);
@@ -543,6 +583,8 @@ ATTND_SUITE(pictures) {
     tcase_add_test(tests, tables_hold_the_weights);
     tcase_add_test(tests, captions_carry_statistics);
     tcase_add_loop_test(tests, refusals, 0, sizeof refused / sizeof *refused);
+    tcase_add_loop_test(tests, ineffective_parameters_are_refused, 0,
+                        (int)(sizeof ineffective / sizeof *ineffective));
     tcase_add_test(tests, accept_chooses);
     suite_add_tcase(suite, tests);
     return suite;

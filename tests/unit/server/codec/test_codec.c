@@ -14,12 +14,13 @@ static bool encode(const srv_outcome *outcome, srv_parts *parts, srv_problem *pr
     return false;
 }
 
-static const char *const also[] = {"text/plain", NULL}, *const colours[] = {"map", "scale", NULL};
+static const char *const also[] = {"text/plain", NULL}, *const colours[] = {"map", "scale", NULL},
+                         *const maps[] = {"map", NULL};
 static const srv_codec rows[] = {
     {.type = "a/first", .also = also, .decode = decode, .encode = encode},
     {.type = "a/read", .decode = decode},
     {.type = "a/written", .parameters = colours, .encode = encode},
-    {.type = "a/last", .decode = decode, .encode = encode},
+    {.type = "a/last", .parameters = maps, .decode = decode, .encode = encode},
 };
 static const srv_codecs codecs = {rows, sizeof rows / sizeof *rows};
 
@@ -48,8 +49,13 @@ START_TEST(parameters_are_a_row_s) {
     ck_assert(srv_codec_has_parameter(rows + 2, "scale"));
     ck_assert(!srv_codec_has_parameter(rows + 2, "scales"));
     ck_assert(!srv_codec_has_parameter(rows, "scale"));
-    ck_assert_ptr_eq(srv_codec_of_parameter(&codecs, "map"), rows + 2);
-    ck_assert_ptr_null(srv_codec_of_parameter(&codecs, "tensor"));
+    char text[64];
+    srv_codecs_with_parameter(&codecs, "map", text, sizeof text);
+    ck_assert_str_eq(text, "a/written or a/last");
+    srv_codecs_with_parameter(&codecs, "scale", text, sizeof text);
+    ck_assert_str_eq(text, "a/written");
+    srv_codecs_with_parameter(&codecs, "tensor", text, sizeof text);
+    ck_assert_str_eq(text, "");
 }
 END_TEST
 
