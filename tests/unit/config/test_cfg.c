@@ -648,8 +648,8 @@ START_TEST(a_command_has_flags_of_its_own) {
         "flag --adress: unknown; the nearest flag is --address",
         "flag --show: unknown; the nearest flag is --show",
         "flag --address: no value follows; HOST:PORT belongs here",
-        "flag --address: '8080' is not HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or "
-        "127.0.0.1:0"};
+        ("flag --address: '8080' is not HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or "
+         "127.0.0.1:0")};
     ck_assert_uint_eq(problems.count, sizeof lines / sizeof *lines);
     for (size_t i = 0; i < problems.count; i++)
         ck_assert_str_eq(problems.lines[i], lines[i]);
