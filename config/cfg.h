@@ -104,15 +104,15 @@ typedef enum cfg_outcome {
 /* A flag that one command has beside the table's. A list of them ends with a NULL name; NULL is an empty one. */
 typedef struct cfg_own_flag {
     const char *name; /* "--address" */
-    const char
-        *means; /* "--listen", whose setting it sets; NULL: the command takes it out of argv before, and here
-                        * it only tells what an unknown flag was meant to be */
+    /* "--listen", whose setting it sets; NULL: the command takes it out of argv before, and here it only tells what
+     * an unknown flag was meant to be. */
+    const char *means;
 } cfg_own_flag;
 
 /* Loads the settings. argv holds what follows the subcommand and must outlive *out; `environment` is a list
  * of NAME=value that ends with NULL (cfg_environment() for this process's own). Flags are --name VALUE or
- * --name=VALUE, those of no list at most once; what follows "--" is an argument. *problems need not be set before and is to be freed in any
- * case. */
+ * --name=VALUE, those of no list at most once; what follows "--" is an argument. *problems need not be set before
+ * and is to be freed in any case. */
 cfg_outcome cfg_load(int argc, char **argv, const cfg_own_flag *own, char **environment, cfg_settings *out,
                      cfg_problems *problems);
 

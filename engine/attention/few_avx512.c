@@ -23,7 +23,7 @@ enum {
     STRIP_ROWS = 6, /* of a whole strip of a blend, at most */
     STRIP = 4,      /* its registers */
     HALF_ROWS = 8,  /* of a strip of half the width: seven or eight rows in one walk over v rather than two */
-    LINEAR_ROWS = 15, /* a half strip of panel.h is full with one more, and company fills it */
+    LINEAR_ROWS = 15, /* a register of panel.h's lanes is full with one more, and company fills it */
 };
 
 /* What a block of dot products works on. */

@@ -217,8 +217,8 @@ BLOCK_OF(14, 2)
 
 static const struct block_size {
     size_t rows;
-    run_block *columns[VECTORS],
-        *by_rows[VECTORS]; /* by the strip's registers; NULL: there is no such block */
+    /* By the strip's registers; NULL: there is no such block. */
+    run_block *columns[VECTORS], *by_rows[VECTORS];
 } BLOCK_SIZES[] = {
     /* From the largest to the smallest. */
     {14, {columns_14_1, columns_14_2, NULL}, {rows_14_1, rows_14_2, NULL}},

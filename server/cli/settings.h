@@ -6,8 +6,8 @@
 #include "server/auth/keys.h"
 
 /* Loads settings from file, environment and the command's arguments (argv[0] is the command's name), which
- * may hold the flags of `own` (NULL: none) and `most_arguments` words besides flags, and lets the engine use the vector width and the kernels
- * that they say. SRV_EXIT_OK, or SRV_EXIT_USAGE after every problem has been
+ * may hold the flags of `own` (NULL: none) and `most_arguments` words besides flags, and lets the engine use
+ * the vector width and the kernels that they say. SRV_EXIT_OK, or SRV_EXIT_USAGE after every problem has been
  * printed; only in the first case *out is to be freed. */
 int srv_cli_settings(int argc, char **argv, const cfg_own_flag *own, size_t most_arguments,
                      cfg_settings *out);

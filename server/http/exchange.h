@@ -65,8 +65,8 @@ struct srv_exchange {
     srv_match match;    /* zero until the path has been found */
     srv_key *key;       /* whose request it is; NULL: nobody's, or not known */
     const char *origin; /* of a web page that may read the answer; NULL: none asks. In the library's memory */
-    char stranger
-        [128]; /* the host or origin that has been refused, for the log: fit to be shown, cut where longer */
+    /* The host or origin that has been refused, for the log: fit to be shown, cut where longer. */
+    char stranger[128];
     bool is_preflight;
     size_t declared, received; /* bytes of the body; declared 0: not told */
     double body_deadline;      /* for its last byte; a piece may move it */

@@ -69,6 +69,14 @@ static void refuse(char **argv, char **environment) {
     memset(&settings, 0, sizeof settings);
 }
 
+/* Just these, in their order. */
+static void check_problems(const char *const *lines, size_t line_count) {
+    ck_assert_uint_eq(problems.count, line_count);
+    for (size_t i = 0; i < line_count; i++)
+        ck_assert_str_eq(problems.lines[i], lines[i]);
+    cfg_problems_done(&problems);
+}
+
 START_TEST(defaults) {
     load(LIST(), LIST());
     ck_assert_uint_eq(settings.listen_count, 2);
@@ -628,10 +636,7 @@ START_TEST(a_name_unlike_all_is_told_where_they_are_listed) {
                                  "flag --hosts: unknown; the nearest flag is --host",
                                  "environment ATTND_BINARY: unknown; 'attnd help serve' lists the variables",
                                  "environment ATTND_HOST: unknown; the nearest variable is ATTND_HOSTS"};
-    ck_assert_uint_eq(problems.count, sizeof lines / sizeof *lines);
-    for (size_t i = 0; i < problems.count; i++)
-        ck_assert_str_eq(problems.lines[i], lines[i]);
-    cfg_problems_done(&problems);
+    check_problems(lines, sizeof lines / sizeof *lines);
 }
 END_TEST
 
@@ -650,10 +655,7 @@ START_TEST(a_command_has_flags_of_its_own) {
         "flag --address: no value follows; HOST:PORT belongs here",
         ("flag --address: '8080' is not HOST:PORT, such as 127.0.0.1:8080, [::1]:8080 or "
          "127.0.0.1:0")};
-    ck_assert_uint_eq(problems.count, sizeof lines / sizeof *lines);
-    for (size_t i = 0; i < problems.count; i++)
-        ck_assert_str_eq(problems.lines[i], lines[i]);
-    cfg_problems_done(&problems);
+    check_problems(lines, sizeof lines / sizeof *lines);
 }
 END_TEST
 
